@@ -1,0 +1,1 @@
+"""Entry point of the plugin; its classes are imported when a hook asks for them."""

@@ -1,0 +1,1 @@
+"""What rods itself registers, through the same hooks as any plugin."""

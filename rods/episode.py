@@ -1,0 +1,175 @@
+"""One rollout of one task, whoever generates the text.
+
+An episode gives the messages to show, takes the policy's message, runs its calls, releases the next
+user turn, ends, and holds the trajectory. Nothing else in rods knows how a conversation goes on.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from rods.errors import WorldError
+from rods.interfaces import Environment
+from rods.types import (
+    AssistantMessage,
+    Message,
+    Rollout,
+    Step,
+    StopReason,
+    Task,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    Trajectory,
+)
+
+
+class EpisodeLimits(BaseModel):
+    """What ends an episode early; 20 messages with calls a turn is BFCL's force quit."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_steps_per_turn: int = Field(20, ge=1, description="Messages with calls in one user turn.")
+    max_calls_per_message: int = Field(16, ge=1, description="Calls run from one message.")
+    refuse_hidden_tools: bool = Field(
+        True, description="A tool that is not handed over yet is an error, not a call."
+    )
+
+
+class Episode:
+    """Drives one rollout: ``opening``, then ``advance`` until ``done``, then ``finish``."""
+
+    def __init__(
+        self, environment: Environment, task: Task, limits: EpisodeLimits | None = None
+    ) -> None:
+        self.environment = environment
+        self.task = task
+        self.limits = limits or EpisodeLimits()
+        self.stop: StopReason | None = None
+        self._error: str | None = None
+        self._turn = 0
+        self._steps: list[Step] = []
+        self._turns: list[tuple[Step, ...]] = []
+        self._specs = environment.tools()
+        self._visible = set(task.tools_at(0))
+        try:
+            self._session = environment.open(task)
+        except WorldError as error:
+            self._session = None
+            self._end("error", str(error))
+
+    # ---------------------------------------------------------------- what the policy sees
+    @property
+    def done(self) -> bool:
+        """The episode takes no more messages."""
+        return self.stop is not None
+
+    @property
+    def tools(self) -> tuple[ToolSpec, ...]:
+        """The tools that may be called now."""
+        return tuple(self._specs[name] for name in self.task.tools_at(self._turn))
+
+    def opening(self) -> tuple[Message, ...]:
+        """The system message, if the environment has instructions, and the first user turn."""
+        instructions = self.environment.instructions(self.task)
+        system = (Message(role="system", content=instructions),) if instructions else ()
+        return (*system, self._user_message())
+
+    # ---------------------------------------------------------------- the policy's turn
+    def advance(self, message: AssistantMessage) -> tuple[Message, ...]:
+        """Run the message's calls; what the policy sees next, empty when the episode is done."""
+        if self.done:
+            raise RuntimeError(f"The episode of task {self.task.id!r} has ended: {self.stop}.")
+        shown: tuple[Message, ...] = ()
+        if message.malformed is not None:
+            shown = self._answer(message, (self._refuse(f"Malformed call: {message.malformed}"),))
+        elif message.calls:
+            try:
+                shown = self._answer(message, tuple(self._run(c) for c in self._bounded(message)))
+            except WorldError as error:
+                self._steps.append(Step(message=message))
+                self._end("error", str(error))
+                return ()
+        else:
+            self._steps.append(Step(message=message))
+        if message.ends_turn or not (message.calls or message.malformed):
+            return shown + self._end_turn()
+        if sum(bool(s.results) for s in self._steps) > self.limits.max_steps_per_turn:
+            self._end("max_steps")
+            return ()
+        return shown
+
+    def cut(self, stop: StopReason = "max_tokens", error: str | None = None) -> None:
+        """End the episode from outside: its token budget is spent, or its generator failed."""
+        if not self.done:
+            self._end(stop, error)
+
+    def finish(self, policy_version: int = 0) -> Rollout:
+        """Close the world and score the trajectory; no reward if an outage ended the episode."""
+        self.cut("error", "the episode was finished before it was done")
+        trajectory = Trajectory(
+            task_id=self.task.id,
+            turns=tuple(self._turns),
+            stop=self.stop or "error",
+            error=self._error,
+        )
+        reward = None
+        if self.stop != "error":
+            try:
+                reward = self.environment.score(self.task, trajectory)
+            except WorldError as error:
+                trajectory = trajectory.model_copy(update={"stop": "error", "error": str(error)})
+        return Rollout(trajectory=trajectory, reward=reward, policy_version=policy_version)
+
+    # ---------------------------------------------------------------- inside
+    def _bounded(self, message: AssistantMessage) -> tuple[ToolCall, ...]:
+        return message.calls[: self.limits.max_calls_per_message]
+
+    def _run(self, call: ToolCall) -> ToolResult:
+        assert self._session is not None
+        if self.limits.refuse_hidden_tools and call.name not in self._visible:
+            return self._refuse(f"There is no tool {call.name!r} here.")
+        return self._session.call(call)
+
+    @staticmethod
+    def _refuse(text: str) -> ToolResult:
+        return ToolResult(content=text, error=True)
+
+    def _answer(
+        self, message: AssistantMessage, results: tuple[ToolResult, ...]
+    ) -> tuple[Message, ...]:
+        names = [call.name for call in message.calls] or ["invalid"]
+        dropped = len(message.calls) - len(results)
+        kept = (
+            message
+            if dropped <= 0
+            else message.model_copy(update={"calls": message.calls[: len(results)]})
+        )
+        self._steps.append(Step(message=kept, results=results))
+        return tuple(
+            Message(role="tool", name=name, content=result.content)
+            for name, result in zip(names, results, strict=False)
+        )
+
+    def _end_turn(self) -> tuple[Message, ...]:
+        self._turns.append(tuple(self._steps))
+        self._steps = []
+        self._turn += 1
+        if self._turn == len(self.task.turns):
+            self._end("completed")
+            return ()
+        self._visible = set(self.task.tools_at(self._turn))
+        return (self._user_message(),)
+
+    def _user_message(self) -> Message:
+        turn = self.task.turns[self._turn]
+        reveals = tuple(self._specs[name] for name in turn.reveals)
+        return Message(role="user", content=turn.user, reveals=reveals)
+
+    def _end(self, stop: StopReason, error: str | None = None) -> None:
+        if self._steps:
+            self._turns.append(tuple(self._steps))
+            self._steps = []
+        self.stop, self._error = stop, error
+        if self._session is not None:
+            self._session.close()
