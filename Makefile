@@ -1,0 +1,50 @@
+# Everything a user or a CI needs. `make demo` and `make test` set themselves up.
+PYTHON      ?= python3
+VENV        ?= .venv
+CONSTRAINTS ?= constraints.txt
+BIN         := $(VENV)/bin
+DISTS       := environments/rods-bfcl environments/rods-office plugins/rods-grpo-trl
+PROJECTS    := pyproject.toml $(DISTS:%=%/pyproject.toml)
+
+# Small models on few cores: a second OpenMP thread that spins costs more than it gives.
+export OMP_NUM_THREADS ?= 1
+export TOKENIZERS_PARALLELISM ?= false
+export HF_HUB_DISABLE_TELEMETRY ?= 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-fast test-vllm check bench clean
+
+help:  ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup: $(VENV)/.ready  ## Make .venv with the core, every distribution of this repository and the test tools
+
+$(VENV)/.ready: $(PROJECTS) $(CONSTRAINTS)
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and f"rods needs Python 3.11 or newer; {sys.executable} is {v[0]}.{v[1]}. Try: make $(MAKECMDGOALS) PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS) \
+	  $(shell grep '^torch==' $(CONSTRAINTS)) setuptools wheel
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS) \
+	  --editable '.[dev]' $(DISTS:%=--editable %)
+	@touch $@
+
+demo: setup  ## The whole loop on the embedded office world, with a tiny policy (about 10 minutes)
+	$(BIN)/rods run --plugins office,grpo-trl
+
+test: setup  ## All tests (about 10 minutes)
+	$(BIN)/pytest
+
+test-fast: setup  ## The tests that take seconds
+	$(BIN)/pytest -m 'not slow'
+
+check: setup  ## Lint, format, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy rods environments/rods-bfcl/rods_bfcl environments/rods-office/rods_office plugins/rods-grpo-trl/rods_grpo_trl
+	$(BIN)/lint-imports
+
+bench: setup  ## Every benchmark, one after the other
+	for script in benchmarks/*.py; do nice $(BIN)/python $$script || exit 1; done
+
+clean:  ## Remove the environment and the caches (runs/ stays)
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build
