@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from rods.hookspecs import hookimpl
-    from rods.interfaces import Buffer, Environment, Selector, Session, Synthesizer, Trainer
+    from rods.hookspecs import hookimpl as hookimpl
+    from rods.interfaces import Buffer as Buffer
+    from rods.interfaces import Environment as Environment
+    from rods.interfaces import Selector as Selector
+    from rods.interfaces import Session as Session
+    from rods.interfaces import Synthesizer as Synthesizer
+    from rods.interfaces import Trainer as Trainer
 
 _EXPORTS = {
     "hookimpl": "rods.hookspecs",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from rods.errors import WorldError
-from rods.interfaces import Environment
+from rods.interfaces import Environment, Session
 from rods.types import (
     AssistantMessage,
     Message,
@@ -30,7 +30,7 @@ class EpisodeLimits(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_steps_per_turn: int = Field(20, ge=1, description="Messages with calls in one user turn.")
-    max_calls_per_message: int = Field(16, ge=1, description="Calls run from one message.")
+    max_calls_per_message: int = Field(64, ge=1, description="Calls run from one message.")
     refuse_hidden_tools: bool = Field(
         True, description="A tool that is not handed over yet is an error, not a call."
     )
@@ -52,10 +52,10 @@ class Episode:
         self._turns: list[tuple[Step, ...]] = []
         self._specs = environment.tools()
         self._visible = set(task.tools_at(0))
+        self._session: Session | None = None
         try:
             self._session = environment.open(task)
         except WorldError as error:
-            self._session = None
             self._end("error", str(error))
 
     # ---------------------------------------------------------------- what the policy sees
@@ -82,10 +82,12 @@ class Episode:
             raise RuntimeError(f"The episode of task {self.task.id!r} has ended: {self.stop}.")
         shown: tuple[Message, ...] = ()
         if message.malformed is not None:
-            shown = self._answer(message, (self._refuse(f"Malformed call: {message.malformed}"),))
+            shown = self._answer(message, [self._refuse(f"Malformed call: {message.malformed}")])
         elif message.calls:
             try:
-                shown = self._answer(message, tuple(self._run(c) for c in self._bounded(message)))
+                shown = self._answer(
+                    message, [self._run(i, c) for i, c in enumerate(message.calls)]
+                )
             except WorldError as error:
                 self._steps.append(Step(message=message))
                 self._end("error", str(error))
@@ -122,33 +124,24 @@ class Episode:
         return Rollout(trajectory=trajectory, reward=reward, policy_version=policy_version)
 
     # ---------------------------------------------------------------- inside
-    def _bounded(self, message: AssistantMessage) -> tuple[ToolCall, ...]:
-        return message.calls[: self.limits.max_calls_per_message]
-
-    def _run(self, call: ToolCall) -> ToolResult:
+    def _run(self, position: int, call: ToolCall) -> ToolResult:
         assert self._session is not None
+        if position >= self.limits.max_calls_per_message:
+            return self._refuse(f"At most {self.limits.max_calls_per_message} calls a message.")
         if self.limits.refuse_hidden_tools and call.name not in self._visible:
             return self._refuse(f"There is no tool {call.name!r} here.")
         return self._session.call(call)
 
     @staticmethod
     def _refuse(text: str) -> ToolResult:
-        return ToolResult(content=text, error=True)
+        return ToolResult(content=text, error=True, refused=True)
 
-    def _answer(
-        self, message: AssistantMessage, results: tuple[ToolResult, ...]
-    ) -> tuple[Message, ...]:
+    def _answer(self, message: AssistantMessage, results: list[ToolResult]) -> tuple[Message, ...]:
+        self._steps.append(Step(message=message, results=tuple(results)))
         names = [call.name for call in message.calls] or ["invalid"]
-        dropped = len(message.calls) - len(results)
-        kept = (
-            message
-            if dropped <= 0
-            else message.model_copy(update={"calls": message.calls[: len(results)]})
-        )
-        self._steps.append(Step(message=kept, results=results))
         return tuple(
             Message(role="tool", name=name, content=result.content)
-            for name, result in zip(names, results, strict=False)
+            for name, result in zip(names, results, strict=True)
         )
 
     def _end_turn(self) -> tuple[Message, ...]:

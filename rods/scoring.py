@@ -71,7 +71,7 @@ def replay_score(
 def _calls(trajectory: Trajectory, turn: int) -> list[ToolCall]:
     if turn >= len(trajectory.turns):
         return []
-    return [call for step in trajectory.turns[turn] for call in step.message.calls]
+    return [call for step in trajectory.turns[turn] for call in step.executed]
 
 
 def format_score(trajectory: Trajectory) -> float:

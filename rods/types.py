@@ -10,9 +10,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from enum import StrEnum
+from itertools import zip_longest
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic import JsonValue as JsonValue
 
 JsonObject = dict[str, JsonValue]
 Kind = Literal["base", "miss_func", "miss_param", "long_context"]
@@ -59,10 +61,14 @@ class ToolCall(Record):
 
 
 class ToolResult(Record):
-    """What a call gave back, as text for the policy. A bad call is a result with ``error``."""
+    """What a call gave back, as text for the policy. A bad call is a result with ``error``.
+
+    ``refused``: the episode answered, the world never saw the call, and scoring leaves it out.
+    """
 
     content: str
     error: bool = False
+    refused: bool = False
 
 
 class Turn(Record):
@@ -164,6 +170,12 @@ class Step(Record):
     message: AssistantMessage
     results: tuple[ToolResult, ...] = ()
 
+    @property
+    def executed(self) -> tuple[ToolCall, ...]:
+        """The calls that reached the world: what a replay runs again."""
+        pairs = zip_longest(self.message.calls, self.results)
+        return tuple(c for c, r in pairs if c is not None and not (r is not None and r.refused))
+
 
 class Trajectory(Record):
     """One rollout of one task: turns of steps. Fewer turns than the task's: it ended early."""
@@ -175,8 +187,8 @@ class Trajectory(Record):
 
     @property
     def calls(self) -> int:
-        """Number of parsed calls."""
-        return sum(len(step.message.calls) for turn in self.turns for step in turn)
+        """Number of executed calls."""
+        return sum(len(step.executed) for turn in self.turns for step in turn)
 
     @property
     def malformed(self) -> int:
