@@ -85,16 +85,15 @@ class Episode:
             shown = self._answer(message, [self._refuse(f"Malformed call: {message.malformed}")])
         elif message.calls:
             try:
-                shown = self._answer(
-                    message, [self._run(i, c) for i, c in enumerate(message.calls)]
-                )
+                results = [self._run(i, call) for i, call in enumerate(message.calls)]
             except WorldError as error:
                 self._steps.append(Step(message=message))
                 self._end("error", str(error))
                 return ()
+            shown = self._answer(message, results)
         else:
             self._steps.append(Step(message=message))
-        if message.ends_turn or not (message.calls or message.malformed):
+        if message.malformed is None and (message.ends_turn or not message.calls):
             return shown + self._end_turn()
         if sum(bool(s.results) for s in self._steps) > self.limits.max_steps_per_turn:
             self._end("max_steps")
@@ -138,7 +137,7 @@ class Episode:
 
     def _answer(self, message: AssistantMessage, results: list[ToolResult]) -> tuple[Message, ...]:
         self._steps.append(Step(message=message, results=tuple(results)))
-        names = [call.name for call in message.calls] or ["invalid"]
+        names = ["invalid"] if message.malformed else [call.name for call in message.calls]
         return tuple(
             Message(role="tool", name=name, content=result.content)
             for name, result in zip(names, results, strict=True)

@@ -144,8 +144,8 @@ class AssistantMessage(Record):
     """What the policy said, parsed.
 
     Without calls it ends the turn. ``ends_turn`` ends it after its calls have run, for compact
-    policies that need no closing message. ``malformed`` says why a call could not be parsed: the
-    policy gets an error back and the turn goes on.
+    policies that need no closing message. ``malformed`` says why a call could not be parsed: no
+    call of the message runs, the policy gets an error back and the turn goes on.
     """
 
     content: str = ""
