@@ -1,1 +1,28 @@
 """What rods itself registers, through the same hooks as any plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rods.hookspecs import hookimpl
+from rods.interfaces import Buffer, Selector, Synthesizer
+
+# The classes are imported when a hook asks for them: they bring the database with them.
+
+
+@hookimpl
+def rods_register_selectors() -> Iterable[type[Selector]]:
+    """``boundary`` is the paper's; ``uniform`` and ``random`` are there to compare with."""
+    return []
+
+
+@hookimpl
+def rods_register_buffers() -> Iterable[type[Buffer]]:
+    """``dual-control`` is the paper's; ``static`` never changes."""
+    return []
+
+
+@hookimpl
+def rods_register_synthesizers() -> Iterable[type[Synthesizer]]:
+    """``skill-aligned`` keeps a seed's structure and changes the rest."""
+    return []

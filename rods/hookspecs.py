@@ -59,5 +59,10 @@ def rods_epoch_started(epoch: int, injected: int, retired: int, pool: PoolStats)
 
 
 @hookspec
+def rods_progress(what: str, done: int, total: int) -> None:
+    """A long part outside the steps (warm start, evaluation) is at ``done`` of ``total``."""
+
+
+@hookspec
 def rods_run_finished(folder: Path, summary: dict[str, Any] | None, error: str | None) -> None:
     """A run has ended: with its summary, or with the error that ended it."""

@@ -49,6 +49,12 @@ class Component:
     """A named part with a configuration."""
 
     name: ClassVar[str]
+    presets: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {}
+    """Preset -> table -> key -> value: defaults under everything a user sets.
+
+    ``demo`` applies when a run has neither a configuration file nor ``--preset``; it must end in
+    minutes on two cores. A table ``trainer:grpo-trl`` counts only where that trainer is chosen.
+    """
 
     class Config(ComponentConfig):
         """No options."""
@@ -80,6 +86,9 @@ class Session(ABC):
 
 class Environment(Component, ABC):
     """A world with tasks: the source of seeds, the executor and the judge."""
+
+    fits_tiny_policy: ClassVar[bool] = False
+    """A policy of a few million parameters can learn these tasks, not only exercise the loop."""
 
     def __init__(self, config: Component.Config | None = None) -> None:
         self.config = config if config is not None else self.Config()
@@ -224,7 +233,15 @@ class RunFolder(Protocol):
 
     @property
     def checkpoints(self) -> Path:
-        """Where the trainer keeps its checkpoints; the pool is rewound to the one it resumes at."""
+        """Where the trainer keeps its checkpoints; the pool is rewound to the one it resumes at.
+
+        With ``resume`` the trainer calls ``curriculum.rewind(step)`` before the first
+        ``begin_epoch``, with 0 where there is no checkpoint yet.
+        """
+        ...
+
+    def progress(self, what: str, done: int, total: int) -> None:
+        """Show how far a long part outside the steps is, such as the warm start."""
         ...
 
     def log_rollouts(self, step: int, groups: Sequence[RolloutGroup]) -> None:
@@ -247,6 +264,10 @@ class Trainer(Component, ABC):
     def preflight(self, environment: Environment, tasks: Sequence[Task]) -> list[Check]:
         """What can be found out without a GPU, in seconds: packages, template, options, memory."""
         return []
+
+    def notes(self, environment: Environment) -> Sequence[str]:
+        """What a reader of the results must know, such as a policy too small for these tasks."""
+        return ()
 
     @abstractmethod
     def prepare(self, environment: Environment, tasks: Sequence[Task], run: RunFolder) -> None:

@@ -1,1 +1,130 @@
-"""."""
+"""The ``rods`` command: commands are imported when they are called, errors become one line."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+
+import click
+
+from rods import __version__
+from rods.errors import PluginError, RodsError, did_you_mean
+
+# One file a command: rods/cli/NAME.py holds the click command as ``command``.
+COMMANDS = {
+    "run": "Train: the whole loop, or resume one.",
+    "eval": "Score recorded trajectories, or evaluate a policy.",
+    "synth": "Make verified variants offline.",
+    "pool": "Look into a run's pool, or export it.",
+    "check": "Test a plugin against the interfaces.",
+    "plugins": "List what is installed, and the options of each part.",
+}
+
+EPILOG = """\b
+Example: train on the office world, with the settings of its demo, and go on after an interruption
+  rods run --plugins office,grpo-trl --out runs/first
+  rods run --resume runs/first
+\b
+`rods COMMAND --help` has examples for each command."""
+
+
+class LazyGroup(click.Group):
+    """Knows its commands by name and imports one when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Built-in commands in their order, then those of plugins."""
+        return [*COMMANDS, *sorted(_extra_commands())]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The imported command, or None."""
+        if cmd_name in COMMANDS:
+            command = import_module(f"rods.cli.{cmd_name}").command
+            assert isinstance(command, click.Command)
+            return command
+        extra = _extra_commands().get(cmd_name)
+        return None if extra is None else _load_extra(extra)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it, but an unknown name comes with the nearest one."""
+        known = self.list_commands(ctx)
+        if args and not args[0].startswith("-") and args[0] not in known:
+            raise click.UsageError(f"No command {args[0]!r}. {did_you_mean(args[0], known)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table of commands, from text that needs no import."""
+        extra = {name: _origin(point) for name, point in sorted(_extra_commands().items())}
+        with formatter.section("Commands"):
+            formatter.write_dl([*COMMANDS.items(), *extra.items()])
+
+
+def _extra_commands() -> dict[str, EntryPoint]:
+    return {p.name: p for p in entry_points(group="rods.commands") if p.name not in COMMANDS}
+
+
+def _origin(point: EntryPoint) -> str:
+    return f"(from {point.dist.name})" if point.dist else ""
+
+
+def _load_extra(point: EntryPoint) -> click.Command:
+    where = f"Command {point.name!r} {_origin(point)}".rstrip()
+    try:
+        command = point.load()
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise PluginError(f"{where} cannot be imported: {reason}.") from error
+    if not isinstance(command, click.Command):
+        raise PluginError(f"{where} is a {type(command).__name__}, expected a click command.")
+    return command
+
+
+@click.group(cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="rods", message="%(prog)s %(version)s")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def rods(debug: bool) -> None:
+    """Keep the training tasks of a tool-use agent at the edge of what it can do."""
+
+
+def main() -> None:
+    """Entry point of the console script; the only place where an error becomes an exit status."""
+    arguments = sys.argv[1:]
+    debug = "--debug" in arguments  # anywhere on the line: it is wanted after a failure
+    try:
+        status = rods.main([a for a in arguments if a != "--debug"], "rods", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        _say("Interrupted.")
+        sys.exit(130)
+    except Exception as error:
+        if debug:
+            raise
+        sys.exit(_explain(error))
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _explain(error: Exception) -> int:
+    """Say in one line what went wrong; the exit status."""
+    if isinstance(error, RodsError):
+        _say(f"Error: {error}")
+        return error.exit_status
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        where = f" of {error.filename}" if error.filename else ""
+        _say(f"Error: No space left on the disk{where}; what was done is kept.")
+        return 1
+    if isinstance(error, BrokenPipeError):
+        return 1
+    text = " ".join(str(error).split())
+    _say(
+        f"Error: {type(error).__name__}: {text} (a defect; `rods --debug ...` shows the traceback)"
+    )
+    return 1
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)

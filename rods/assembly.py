@@ -1,0 +1,177 @@
+"""From settings to the parts of a run: which classes, with which configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from rods.config import (
+    COMPONENT_TABLES,
+    EvaluationConfig,
+    PoolConfig,
+    RunConfig,
+    Settings,
+    Tables,
+    load_settings,
+    split_names,
+)
+from rods.curriculum import CurriculumConfig
+from rods.errors import ConfigError, did_you_mean
+from rods.interfaces import Buffer, Component, Environment, Selector, Synthesizer, Trainer
+from rods.plugin_manager import Plugins, load_plugins
+from rods.pool import Pool
+from rods.presets import PRESETS
+from rods.synthesis.service import SynthesisConfig
+
+DEFAULTS = {"selector": "boundary", "buffer": "dual-control", "synthesizer": "skill-aligned"}
+PLAIN_TABLES: dict[str, type[BaseModel]] = {
+    "run": RunConfig,
+    "pool": PoolConfig,
+    "evaluation": EvaluationConfig,
+    "curriculum": CurriculumConfig,
+    "synthesis": SynthesisConfig,
+}
+
+
+@dataclass(slots=True)
+class Assembly:
+    """Loaded plugins and the settings for their parts; builds each part on demand."""
+
+    plugins: Plugins
+    settings: Settings
+    run: RunConfig
+
+    def component(self, kind: str) -> type[Any]:
+        """The class that the settings choose for a table."""
+        name = self.settings.component(kind)
+        return self.plugins.choose(kind, name, DEFAULTS.get(kind))
+
+    def config(self, kind: str) -> Any:
+        """The validated configuration of the chosen component."""
+        return self.settings.build(kind, self.component(kind).Config)
+
+    def environment(self) -> Environment:
+        """The world."""
+        environment: Environment = self.component("environment")(self.config("environment"))
+        return environment
+
+    def trainer(self) -> Trainer:
+        """The owner of the policy."""
+        trainer: Trainer = self.component("trainer")(self.config("trainer"))
+        return trainer
+
+    def synthesizer(self, environment: Environment) -> Synthesizer:
+        """The maker of variants for a world."""
+        config = self.config("synthesizer")
+        synthesizer: Synthesizer = self.component("synthesizer")(config, environment)
+        return synthesizer
+
+    def selector(self, pool: Pool) -> Selector:
+        """The finder of seeds."""
+        config = self.config("selector")
+        selector: Selector = self.component("selector")(config, pool, self.run.seed)
+        return selector
+
+    def buffer(self, pool: Pool) -> Buffer:
+        """What moves the pool across an epoch boundary."""
+        config = self.config("buffer")
+        buffer: Buffer = self.component("buffer")(config, pool, self.run.seed)
+        return buffer
+
+    @property
+    def pool(self) -> PoolConfig:
+        """Where the tasks are kept."""
+        return self.settings.build("pool", PoolConfig)
+
+    @property
+    def evaluation(self) -> EvaluationConfig:
+        """The held-out set."""
+        return self.settings.build("evaluation", EvaluationConfig)
+
+    @property
+    def curriculum(self) -> CurriculumConfig:
+        """The schedule."""
+        return self.settings.build("curriculum", CurriculumConfig)
+
+    @property
+    def synthesis(self) -> SynthesisConfig:
+        """How variants are made."""
+        return self.settings.build("synthesis", SynthesisConfig)
+
+    def resolved(self) -> Tables:
+        """Every value of a run, defaults written out; as TOML it loads equal."""
+        tables = {"run": self.run.model_dump(mode="json")}
+        for kind in COMPONENT_TABLES:
+            config = self.config(kind).model_dump(mode="json")
+            tables[kind] = {"name": self.component(kind).name, **config}
+        for table in ("synthesis", "curriculum", "pool", "evaluation"):
+            tables[table] = self.settings.build(table, PLAIN_TABLES[table]).model_dump(mode="json")
+        return tables
+
+
+def assemble(
+    plugins: str | None = None,
+    config: Path | None = None,
+    overrides: Sequence[str] = (),
+    flags: Mapping[str, Any] | None = None,
+) -> Assembly:
+    """Load settings and the plugins they name; every fault of the input is a UserError.
+
+    ``plugins`` are names separated by commas; ``flags`` are dotted keys such as ``run.seed``.
+    """
+    names = None if plugins is None else split_names(plugins)
+    settings = load_settings(config, overrides, {"run.plugins": names, **(flags or {})})
+    run = settings.build("run", RunConfig)
+    if not run.plugins:
+        raise ConfigError(
+            "No plugin is named; try --plugins office,grpo-trl (`rods plugins` lists them)."
+        )
+    loaded = load_plugins(run.plugins)
+    run = run.model_copy(update={"preset": _apply_presets(loaded, settings, run)})
+    return Assembly(loaded, settings, run)
+
+
+# ------------------------------------------------------------------------------- presets
+def _apply_presets(plugins: Plugins, settings: Settings, run: RunConfig) -> tuple[str, ...]:
+    """Fill the presets in under what is set; the names of those that were applied."""
+    asked = "preset" in settings.values.get("run", {})
+    names = run.preset if asked or settings.file else ("demo",)
+    names = tuple(name for name in names if name != "none")
+    chosen = dict(_chosen(plugins, settings))
+    offers = [*(part.presets for part in chosen.values()), PRESETS]
+    known = {"none", *(name for offer in offers for name in offer)}
+    for name in reversed(names):  # the later preset wins, so it goes in first
+        if asked and name not in known:
+            raise ConfigError(
+                f"No preset {name!r} ({settings.sources['run', 'preset']}). "
+                f"{did_you_mean(name, known)}"
+            )
+        for offer in offers:
+            tables = _matching(offer.get(name, {}), chosen)
+            settings.underlay(tables, f"preset {name!r}")
+    return names
+
+
+def _chosen(plugins: Plugins, settings: Settings) -> Iterator[tuple[str, type[Component]]]:
+    """The component of each table as far as it is decided; the environment is first, and wins."""
+    for kind in COMPONENT_TABLES:
+        known = plugins.components[kind]
+        name = settings.component(kind) or DEFAULTS.get(kind)
+        if name in known or (name is None and len(known) == 1):
+            yield kind, plugins.choose(kind, name)
+
+
+def _matching(
+    tables: Mapping[str, Mapping[str, Any]], chosen: Mapping[str, type[Component]]
+) -> Tables:
+    """The tables of a preset that are for everyone, or for the component that was chosen."""
+    matching: Tables = {}
+    for key, values in tables.items():
+        table, _, component = key.partition(":")
+        if not component or (table in chosen and chosen[table].name == component):
+            matching.setdefault(table, {}).update(values)
+    return matching

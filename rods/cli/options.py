@@ -1,0 +1,38 @@
+"""Options that several commands share, and the parts they build."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def component_options(command: F) -> F:
+    """``--plugins``, ``--config`` and ``-o``: what is loaded and how it is set."""
+    options = (
+        click.option("--plugins", metavar="NAMES", help="Plugins to load, separated by commas."),
+        click.option(
+            "--config",
+            type=click.Path(path_type=Path),
+            help="A TOML file; a run's own config.toml is one.",
+        ),
+        click.option(
+            "-o",
+            "overrides",
+            metavar="TABLE.KEY=VALUE",
+            multiple=True,
+            help="One setting, e.g. -o trainer.group_size=8; it wins over the file.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def json_option(command: F) -> F:
+    """``--json``, for scripts."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON only.")(command)

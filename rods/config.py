@@ -1,0 +1,234 @@
+"""Settings from a TOML file, flags and ``-o table.key=value``, later ones winning.
+
+Values stay plain until a table meets its pydantic class in ``Settings.build``; every value
+remembers where it came from, so that an error names the file or the flag.
+"""
+
+from __future__ import annotations
+
+import tomllib
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar, Union, get_args, get_origin
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from rods.errors import ConfigError, did_you_mean
+
+COMPONENT_TABLES = ("environment", "trainer", "selector", "buffer", "synthesizer")
+TABLES = ("run", *COMPONENT_TABLES, "synthesis", "curriculum", "pool", "evaluation")
+M = TypeVar("M", bound=BaseModel)
+Tables = dict[str, dict[str, Any]]
+
+
+class Table(BaseModel):
+    """Base of the tables that belong to no component."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RunConfig(Table):
+    """What runs."""
+
+    plugins: tuple[str, ...] = Field(
+        (), description="Plugins to load, as `rods plugins` names them."
+    )
+    seed: int = Field(0, ge=0, description="Every other seed is derived from it.")
+    preset: tuple[str, ...] = Field(
+        (), description="Sets of defaults that the parts offer: 'demo', 'paper'; later ones win."
+    )
+
+    @field_validator("plugins", "preset", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        """``"a,b"`` is the same as ``["a", "b"]``."""
+        return tuple(split_names(value)) if isinstance(value, str) else value
+
+
+class PoolConfig(Table):
+    """Where the tasks are kept."""
+
+    url: str = Field("", description="SQLAlchemy URL; empty: pool.sqlite in the run's folder.")
+
+
+class EvaluationConfig(Table):
+    """The held-out set that is played before and after the training."""
+
+    tasks: int = Field(48, ge=0, description="Held-out tasks, spread over kinds; 0: no evaluation.")
+    samples: int = Field(4, ge=1, description="Sampled rollouts of each task.")
+
+
+def split_names(text: str) -> list[str]:
+    """The names of a comma-separated list, without blanks."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+@dataclass(slots=True)
+class Settings:
+    """Values by table and key, each with its source."""
+
+    values: Tables = field(default_factory=dict)
+    sources: dict[tuple[str, str], str] = field(default_factory=dict)
+    file: Path | None = None
+
+    def overlay(self, tables: Mapping[str, Mapping[str, Any]], source: str) -> None:
+        """Let ``tables`` win over what is there; unknown tables are errors."""
+        for table, key, value in _entries(tables, source):
+            mine = self.values.setdefault(table, {})
+            mine[key] = _merged(mine.get(key), value)
+            self.sources[table, key] = source
+
+    def underlay(self, tables: Mapping[str, Mapping[str, Any]], source: str) -> None:
+        """Fill in ``tables`` where nothing is set yet."""
+        for table, key, value in _entries(tables, source):
+            mine = self.values.setdefault(table, {})
+            if key not in mine:
+                self.sources[table, key] = source
+            mine[key] = _merged(value, mine.get(key, value))
+
+    def component(self, table: str) -> str | None:
+        """The component that ``name = `` chooses in a table, if any."""
+        name = self.values.get(table, {}).get("name")
+        if name is not None and not isinstance(name, str):
+            raise ConfigError(
+                f"{table}.name = {name!r} ({self._source(table, 'name')}): not a name."
+            )
+        return name
+
+    def build(self, table: str, model: type[M]) -> M:
+        """The validated table; every fault in it is one line of the ConfigError."""
+        values = dict(self.values.get(table, {}))
+        if table in COMPONENT_TABLES:
+            values.pop("name", None)
+        try:
+            return model.model_validate(values)
+        except ValidationError as error:
+            lines = [self._describe(table, model, dict(e)) for e in error.errors()]
+            raise ConfigError("\n".join(lines)) from error
+
+    def _source(self, table: str, key: str) -> str:
+        return self.sources.get((table, key), "default")
+
+    def _describe(self, table: str, model: type[BaseModel], error: dict[str, Any]) -> str:
+        loc = tuple(error["loc"])
+        path = ".".join([table, *map(str, loc)])
+        source = self._source(table, str(loc[0])) if loc else "this table"
+        if error["type"] == "extra_forbidden":
+            hint = did_you_mean(str(loc[-1]), _fields(model, loc[:-1]))
+            return f"Unknown key {path} ({source}). {hint}"
+        if error["type"] == "missing":
+            return f"{path} is not set and has no default; set it in a file or with -o {path}=..."
+        return f"{path} = {error['input']!r} ({source}): {_expected(error['msg'])}."
+
+
+def load_settings(
+    file: Path | None = None,
+    overrides: Sequence[str] = (),
+    flags: Mapping[str, Any] | None = None,
+) -> Settings:
+    """TOML < flags (``{"run.seed": 3}``, None is unset) < ``-o`` overrides."""
+    settings = Settings(file=file)
+    if file is not None:
+        settings.overlay(read_toml(file), str(file))
+    for path, value in (flags or {}).items():
+        if value is not None:
+            settings.overlay(_nested(path.split("."), value), f"--{path.split('.')[-1]}")
+    for text in overrides:
+        settings.overlay(parse_override(text), f"-o {text}")
+    return settings
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    """The parsed file, or a ConfigError that names it and the place."""
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"Cannot read {file}: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} is not valid TOML: {error}.") from error
+
+
+def parse_override(text: str) -> Tables:
+    """``table.key=value`` as tables; the value is a TOML literal, anything else is a string."""
+    path, equals, value = text.partition("=")
+    keys = path.strip().split(".")
+    if not equals or len(keys) < 2 or not all(keys):
+        raise ConfigError(f"-o {text}: expected table.key=value, such as -o trainer.group_size=8.")
+    table, *rest = keys
+    return {table: _nested(rest, parse_value(value.strip()))}
+
+
+def parse_value(text: str) -> Any:
+    """A TOML literal (8, 0.5, true, [1, 2], "x"), or the text itself."""
+    try:
+        parsed = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    return parsed["value"] if parsed.keys() == {"value"} else text
+
+
+def to_toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
+    """The tables as TOML; None has no place there and is left out."""
+    return tomli_w.dumps({name: _without_none(table) for name, table in tables.items() if table})
+
+
+# ------------------------------------------------------------------------------- inside
+def _entries(tables: Mapping[str, Any], source: str) -> Iterator[tuple[str, str, Any]]:
+    for table, values in tables.items():
+        if not isinstance(values, Mapping):
+            raise ConfigError(f"{table!r} ({source}) stands outside a table, such as [run].")
+        if table not in TABLES:
+            raise ConfigError(f"Unknown table {table!r} ({source}). {did_you_mean(table, TABLES)}")
+        for key, value in values.items():
+            yield table, key, value
+
+
+def _merged(below: Any, above: Any) -> Any:
+    """``above``, but tables inside are joined key by key."""
+    if not (isinstance(below, dict) and isinstance(above, dict)):
+        return above
+    return {**below, **{key: _merged(below.get(key), value) for key, value in above.items()}}
+
+
+def _nested(keys: Sequence[str], value: Any) -> Any:
+    for key in reversed(keys):
+        value = {key: value}
+    return value
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [_without_none(item) for item in value]
+    return value
+
+
+def _expected(message: str) -> str:
+    """Pydantic's sentence as the second half of ours."""
+    return (
+        message.removeprefix("Value error, ").replace("Input should be", "expected", 1).rstrip(".")
+    )
+
+
+def _fields(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
+    """The keys known at ``loc`` inside a model; empty where it is no model."""
+    for part in loc:
+        if isinstance(part, str):
+            info = model.model_fields.get(part)
+            inner = next(_models(info.annotation), None) if info else None
+            if inner is None:
+                return []
+            model = inner
+    return list(model.model_fields)
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    elif get_origin(annotation) in (Union, types.UnionType, tuple, list, dict):
+        for argument in get_args(annotation):
+            yield from _models(argument)
