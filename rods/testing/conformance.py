@@ -1,0 +1,125 @@
+"""The conformance kit: what every environment must hold before a policy is trained in it.
+
+``check_environment`` in a plugin's own tests, ``rods check NAME`` on the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
+
+from rods.interfaces import Environment
+from rods.testing import reward_checks, task_checks, world_checks
+from rods.testing.findings import Finding, Subject, copy_of_states
+from rods.types import Check, Split, Task
+
+CheckFunction = Callable[[Subject], str]
+
+CHECKS: tuple[CheckFunction, ...] = (
+    task_checks.tasks_are_well_formed,
+    task_checks.tasks_keep_their_order,
+    task_checks.splits_are_disjoint,
+    task_checks.tasks_survive_json,
+    task_checks.tool_schemas_are_valid,
+    task_checks.reference_fits_the_schemas,
+    task_checks.suggestions_fit_the_schemas,
+    task_checks.hashes_are_sha256,
+    world_checks.reference_runs_without_errors,
+    world_checks.runs_repeat,
+    world_checks.opening_resets,
+    world_checks.states_are_json_copies,
+    world_checks.snapshots_restore,
+    world_checks.sessions_are_isolated,
+    world_checks.closing_twice_is_safe,
+    world_checks.bad_calls_are_errors,
+    world_checks.hostile_calls_are_survived,
+    reward_checks.reference_scores_one,
+    reward_checks.every_turn_has_a_verdict,
+    reward_checks.an_empty_rollout_earns_nothing,
+    reward_checks.scoring_repeats,
+    reward_checks.silence_earns_nothing,
+    reward_checks.idling_solves_nothing,
+    reward_checks.random_calls_solve_nothing,
+    reward_checks.hidden_tools_come_with_reveals,
+    reward_checks.practice_repeats,
+    world_checks.open_and_replay_time,
+)
+
+
+def check_environment(
+    environment: Environment,
+    *,
+    split: Split | Literal["both"] = "both",
+    limit: int = 40,
+    sessions: int = 64,
+) -> list[Check]:
+    """One line a check; see ``iter_checks``."""
+    return list(iter_checks(environment, split=split, limit=limit, sessions=sessions))
+
+
+def iter_checks(
+    environment: Environment,
+    *,
+    split: Split | Literal["both"] = "both",
+    limit: int = 40,
+    sessions: int = 64,
+) -> Iterator[Check]:
+    """Run the checks one after the other; whatever the environment raises is a failed check.
+
+    All tasks are checked as data; ``limit`` of them are played, spread evenly over splits and
+    kinds (0: all; ``split`` plays one split only). ``sessions`` worlds are open at once.
+    """
+    subject = _subject(environment, split, limit, sessions)
+    if isinstance(subject, Check):
+        yield subject
+        return
+    for function in CHECKS:
+        yield _run(function, subject)
+
+
+def _subject(
+    environment: Environment, split: Split | Literal["both"], limit: int, sessions: int
+) -> Subject | Check:
+    """The tasks and tools; a failed check where they cannot even be listed."""
+    try:
+        tasks: dict[Split, Sequence[Task]] = {
+            "train": list(environment.tasks("train")),
+            "eval": list(environment.tasks("eval")),
+        }
+        played = [t for name, ts in tasks.items() if split in ("both", name) for t in ts]
+        specs = dict(environment.tools())
+    except Exception as error:  # noqa: BLE001 - whatever a world under test raises is a finding
+        return Check(name="tasks are well formed", ok=False, detail=_text(error))
+    sample = spread(played, limit)
+    if not sample:
+        return Check(name="tasks are well formed", ok=False, detail=f"no tasks ({split})")
+    return Subject(environment, tasks, sample, specs, sessions, copy_of_states(sample))
+
+
+def spread(tasks: Sequence[Task], limit: int) -> list[Task]:
+    """About ``limit`` tasks (0: all), evenly over splits and kinds and within each."""
+    if not limit or limit >= len(tasks):
+        return list(tasks)
+    groups: dict[tuple[str, str], list[Task]] = {}
+    for task in tasks:
+        groups.setdefault((task.split, task.kind), []).append(task)
+    share = max(1, limit // len(groups))
+    return [
+        group[i * len(group) // min(share, len(group))]
+        for group in groups.values()
+        for i in range(min(share, len(group)))
+    ]
+
+
+def _run(function: CheckFunction, subject: Subject) -> Check:
+    name = function.__name__.replace("_", " ")
+    try:
+        return Check(name=name, ok=True, detail=function(subject))
+    except Finding as finding:
+        return Check(name=name, ok=False, detail=finding.detail, fix=finding.fix)
+    except Exception as error:  # noqa: BLE001 - whatever a world under test raises is a finding
+        return Check(name=name, ok=False, detail=_text(error))
+
+
+def _text(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error)[:300]}"

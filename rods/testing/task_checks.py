@@ -1,0 +1,148 @@
+"""Checks of the tasks and tools as data: nothing is executed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError, best_match
+
+from rods.testing.findings import Finding, Subject, for_each
+from rods.types import Task, ToolCall, ToolSpec, content_id
+
+
+def tasks_are_well_formed(subject: Subject) -> str:
+    """Every task names this environment, its split and known tools, and has something to judge."""
+    count = for_each(subject.all_tasks, lambda task: _malformed(subject, task))
+    kinds = Counter(f"{split} {t.kind}" for split, ts in subject.tasks.items() for t in ts)
+    if not count:
+        raise Finding("Both splits are empty.", "return the seed tasks from Environment.tasks")
+    return ", ".join(f"{n} {kind}" for kind, n in kinds.items())
+
+
+def _malformed(subject: Subject, task: Task) -> str | None:
+    if task.environment != subject.environment.name:
+        return f"environment is {task.environment!r}, not {subject.environment.name!r}"
+    if task not in subject.tasks[task.split]:
+        return f"split is {task.split!r}, but it was given out by the other"
+    unknown = [n for n in task.tools_at(len(task.turns)) if n not in subject.specs]
+    if unknown:
+        return f"tools() does not know {', '.join(unknown)}"
+    if not any(turn.reference for turn in task.turns):
+        return "no turn has a reference, so nothing can be judged"
+    return None
+
+
+def tasks_keep_their_order(subject: Subject) -> str:
+    """Asked again, ``tasks`` gives equal tasks in the same order."""
+    for split, tasks in subject.tasks.items():
+        if list(subject.environment.tasks(split)) != list(tasks):
+            raise Finding(
+                f"tasks({split!r}) differs when asked twice.", "sort, and seed any random"
+            )
+    return f"{len(subject.all_tasks)} tasks"
+
+
+def splits_are_disjoint(subject: Subject) -> str:
+    """No id stands twice, and no content stands in both splits."""
+    ids = Counter(task.id for task in subject.all_tasks)
+    twice = [task_id for task_id, n in ids.items() if n > 1]
+    if twice:
+        raise Finding(f"Ids that stand more than once: {', '.join(twice[:5])}.")
+    train = {content_id(task): task.id for task in subject.tasks["train"]}
+    for task in subject.tasks["eval"]:
+        if content_id(task) in train:
+            raise Finding(
+                f"The eval task {task.id!r} has the content of {train[content_id(task)]!r}."
+            )
+    return f"{len(subject.tasks['train'])} train, {len(subject.tasks['eval'])} eval"
+
+
+def tasks_survive_json(subject: Subject) -> str:
+    """A task written as JSON and read again is equal."""
+
+    def differs(task: Task) -> str | None:
+        again = Task.model_validate_json(task.model_dump_json())
+        return None if again == task else "differs after a JSON round trip"
+
+    return f"{for_each(subject.all_tasks, differs)} tasks"
+
+
+def tool_schemas_are_valid(subject: Subject) -> str:
+    """Every tool's parameters are a JSON Schema (2020-12) of type object, under its own name."""
+    for name, spec in subject.specs.items():
+        problem = _schema_problem(name, spec)
+        if problem:
+            raise Finding(f"The tool {name!r} {problem}.")
+    return f"{len(subject.specs)} tools"
+
+
+def _schema_problem(name: str, spec: ToolSpec) -> str | None:
+    if name != spec.name:
+        return f"calls itself {spec.name!r}"
+    if not spec.description.strip():
+        return "has no description"
+    if spec.parameters.get("type") != "object":
+        return f"has parameters of type {spec.parameters.get('type')!r}, not 'object'"
+    try:
+        Draft202012Validator.check_schema(spec.parameters)
+    except SchemaError as error:
+        return f"has an invalid schema at {error.json_path}: {error.message[:200]}"
+    missing = [n for n in spec.required if n not in spec.properties]
+    return f"requires {', '.join(missing)}, which it does not describe" if missing else None
+
+
+def reference_fits_the_schemas(subject: Subject) -> str:
+    """The reference calls only tools handed over by then, with arguments that fit their schemas."""
+    validators = {n: Draft202012Validator(s.parameters) for n, s in subject.specs.items()}
+    calls = 0
+
+    def misfit(task: Task) -> str | None:
+        nonlocal calls
+        for index, turn in enumerate(task.turns):
+            visible = set(task.tools_at(index))
+            for call in turn.reference:
+                calls += 1
+                problem = _call_problem(call, visible, subject.specs, validators)
+                if problem:
+                    return f"turn {index}, {call.name}: {problem}"
+        return None
+
+    count = for_each(subject.all_tasks, misfit)
+    return f"{calls} calls of {count} tasks"
+
+
+def _call_problem(
+    call: ToolCall, visible: set[str], specs: Any, validators: dict[str, Draft202012Validator]
+) -> str | None:
+    if call.name not in visible:
+        return "the tool is not handed over yet"
+    strange = [n for n in call.arguments if n not in specs[call.name].properties]
+    if strange:
+        return f"no parameter {strange[0]!r}"
+    error = best_match(validators[call.name].iter_errors(call.arguments))
+    return None if error is None else f"{error.json_path}: {error.message[:200]}"
+
+
+def suggestions_fit_the_schemas(subject: Subject) -> str:
+    """Every value that ``suggest`` offers for a parameter fits the parameter's schema."""
+    offered = 0
+    for task in subject.sample:
+        for name in task.tools_at(len(task.turns)):
+            for parameter, schema in subject.specs[name].properties.items():
+                values = subject.environment.suggest(name, parameter, task.initial_state)
+                for value in values:
+                    offered += 1
+                    if not Draft202012Validator(schema).is_valid(value):
+                        raise Finding(f"suggest({name!r}, {parameter!r}) offers {value!r:.80}.")
+    return f"{offered} values" if offered else "none offered"
+
+
+def hashes_are_sha256(subject: Subject) -> str:
+    """``data_hashes`` names SHA-256 digests, so that a score can be traced to its data."""
+    hashes = subject.environment.data_hashes()
+    for source, digest in hashes.items():
+        if len(digest) != 64 or set(digest) - set("0123456789abcdef"):
+            raise Finding(f"The hash of {source!r} is {digest!r:.80}, not 64 hex digits.")
+    return f"{len(hashes)} sources" if hashes else "none: nothing is read"
