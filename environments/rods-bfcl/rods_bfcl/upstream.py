@@ -1,0 +1,144 @@
+"""The eight API classes of BFCL, loaded from the asset without touching ``sys.modules``.
+
+An installed copy of ``bfcl_eval`` and this one do not meet: the modules live in namespaces of their
+own, in which the one import that leads back into the package is resolved here. What upstream leaks
+from one rollout into the next is put right in ``rods_bfcl.overrides``.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from rods_bfcl.asset import Asset, open_asset
+from rods_bfcl.copying import copy_plain
+from rods_bfcl.frozen_clock import FrozenDatetime
+from rods_bfcl.overrides import overrides
+
+PACKAGE = "bfcl_eval.eval_checker.multi_turn_eval.func_source_code"
+CLASS_FILES: Mapping[str, str] = {
+    "GorillaFileSystem": "gorilla_file_system",
+    "MathAPI": "math_api",
+    "MessageAPI": "message_api",
+    "TwitterAPI": "posting_api",
+    "TicketAPI": "ticket_api",
+    "TradingBot": "trading_bot",
+    "TravelAPI": "travel_booking",
+    "VehicleControlAPI": "vehicle_control",
+}
+STATELESS_CLASSES = frozenset({"MathAPI"})
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A function of the world: the class it belongs to and how it is called."""
+
+    name: str
+    class_name: str
+    function: Callable[..., Any]  # takes the instance first
+    parameters: tuple[str, ...]  # in the order of the implementation's signature
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """The classes and every public method of theirs; names are unique over the classes."""
+
+    classes: Mapping[str, type[Any]]
+    methods: Mapping[str, Method]
+
+
+@cache
+def load_upstream(asset: Asset | None = None) -> Upstream:
+    """The classes of the asset, loaded once a process: all its sources have pinned hashes."""
+    asset = asset or open_asset()
+    modules = _load_modules(asset)
+    classes = {name: getattr(modules[file], name) for name, file in CLASS_FILES.items()}
+    replaced = overrides(modules)
+    methods = {
+        method: _method(method, name, replaced.get(method) or getattr(cls, method), cls)
+        for name, cls in classes.items()
+        for method in vars(cls)
+        if not method.startswith("_") and callable(getattr(cls, method))
+    }
+    return Upstream(classes=classes, methods=methods)
+
+
+def _method(name: str, class_name: str, function: Callable[..., Any], cls: type[Any]) -> Method:
+    signature = inspect.signature(getattr(cls, name))
+    return Method(name, class_name, function, tuple(signature.parameters)[1:])
+
+
+def _load_modules(asset: Asset) -> dict[str, ModuleType]:
+    modules: dict[str, ModuleType] = {}
+    for name in ("long_context", *CLASS_FILES.values()):
+        member = f"{PACKAGE.replace('.', '/')}/{name}.py"
+        module = ModuleType(f"rods_bfcl.upstream.{name}")
+        module.__dict__["__builtins__"] = vars(builtins) | {"__import__": _importer(modules)}
+        code = compile(asset.read(member), f"{asset.origin}/{member}", "exec")
+        exec(code, module.__dict__)  # pinned source, never the output of a model
+        _freeze(module)
+        modules[name] = module
+    return modules
+
+
+def _importer(modules: Mapping[str, ModuleType]) -> Callable[..., Any]:
+    def resolve(name: str, *args: Any, **kwargs: Any) -> Any:
+        prefix, _, last = name.rpartition(".")
+        return modules[last] if prefix == PACKAGE else __import__(name, *args, **kwargs)
+
+    return resolve
+
+
+def _freeze(module: ModuleType) -> None:
+    """Give the module a frozen clock, lazily seeded generators and a quick copy of plain data."""
+    names = module.__dict__
+    if "deepcopy" in names:
+        names["deepcopy"] = copy_plain
+    if inspect.ismodule(names.get("random")):
+        names["random"] = SimpleNamespace(Random=LazyRandom)
+    if inspect.ismodule(names.get("datetime")):
+        names["datetime"] = SimpleNamespace(datetime=FrozenDatetime)
+    elif "datetime" in names:
+        names["datetime"] = FrozenDatetime
+
+
+class LazyRandom:
+    """Python's generator with the given seed, seeded at the first draw; the draws are the same."""
+
+    __slots__ = ("_generator", "_seed")
+
+    def __init__(self, seed: Any) -> None:
+        self._seed = seed
+        self._generator: random.Random | None = None
+
+    def _drawing(self) -> random.Random:
+        if self._generator is None:
+            self._generator = random.Random(self._seed)
+        return self._generator
+
+    def randint(self, low: int, high: int) -> int:
+        """As ``random.Random.randint``."""
+        return self._drawing().randint(low, high)
+
+    def uniform(self, low: float, high: float) -> float:
+        """As ``random.Random.uniform``."""
+        return self._drawing().uniform(low, high)
+
+    def copy(self) -> LazyRandom:
+        """A generator that goes on with the same draws, independent of this one."""
+        twin = LazyRandom(self._seed)
+        if self._generator is not None:
+            twin._generator = random.Random()
+            twin._generator.setstate(self._generator.getstate())
+        return twin
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> LazyRandom:
+        return self.copy()
