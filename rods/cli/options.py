@@ -13,8 +13,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def component_options(command: F) -> F:
     """``--plugins``, ``--config`` and ``-o``: what is loaded and how it is set."""
+    plugins = click.option(
+        "--plugins", metavar="NAMES", help="Plugins to load, separated by commas."
+    )
+    return plugins(settings_options(command))
+
+
+def settings_options(command: F) -> F:
+    """``--config`` and ``-o``: how the parts are set."""
     options = (
-        click.option("--plugins", metavar="NAMES", help="Plugins to load, separated by commas."),
         click.option(
             "--config",
             type=click.Path(path_type=Path),

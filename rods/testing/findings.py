@@ -47,6 +47,8 @@ def for_each(tasks: Iterable[Task], problem: Callable[[Task], str | None], fix: 
         count += 1
         try:
             text = problem(task)
+        except Finding as finding:
+            text = finding.detail
         except Exception as error:  # noqa: BLE001 - whatever a world under test raises is a finding
             text = f"{type(error).__name__}: {str(error)[:200]}"
         if text is not None:

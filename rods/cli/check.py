@@ -1,0 +1,98 @@
+"""``rods check``: the conformance kit for environments."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rods.cli.options import json_option, settings_options
+from rods.cli.output import print_json
+from rods.types import Check
+
+EPILOG = """\b
+Examples
+  rods check office
+  rods check bfcl --limit 0            every task (about a minute)
+  rods check my-world -o environment.url=http://localhost:8000 --split train --json
+\b
+In the tests of a plugin the same kit is one line:
+  failed = [c for c in rods.testing.check_environment(MyWorld()) if not c.ok]"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("plugin")
+@settings_options
+@click.option(
+    "--split",
+    type=click.Choice(["train", "eval", "both"]),
+    default="both",
+    show_default=True,
+    help="The tasks that are played; all are checked as data.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    default=40,
+    show_default=True,
+    help="Tasks played, spread over splits and kinds; 0: all.",
+)
+@click.option(
+    "--sessions",
+    type=click.IntRange(min=1),
+    default=64,
+    show_default=True,
+    help="Worlds that are open at once in the isolation check.",
+)
+@json_option
+def command(
+    plugin: str,
+    config: Path | None,
+    overrides: Sequence[str],
+    split: Any,
+    limit: int,
+    sessions: int,
+    as_json: bool,
+) -> int:
+    """Test the environment of PLUGIN: does it reset, repeat, isolate, judge and forgive?
+
+    The reference must earn 1 and run without errors, twice with equal results; silence, idle and
+    random calls must earn nothing; snapshots must restore, open worlds must not share anything,
+    bad and hostile calls must be answered, tools must have valid schemas, and the splits must be
+    disjoint. Exit status 1 if one check fails.
+    """
+    from rods.assembly import assemble
+    from rods.testing.conformance import iter_checks
+
+    environment = assemble(plugin, config, overrides).environment()
+    start, checks = time.perf_counter(), []
+    try:
+        for check in iter_checks(environment, split=split, limit=limit, sessions=sessions):
+            checks.append(check)
+            if not as_json:
+                _show(check)
+        hashes = dict(environment.data_hashes())
+    finally:
+        environment.close()
+    failed = sum(not check.ok for check in checks)
+    seconds = round(time.perf_counter() - start, 2)
+    if as_json:
+        table = [check.model_dump() for check in checks]
+        report = {"environment": environment.name, "ok": not failed, "checks": table}
+        print_json({**report, "data_hashes": hashes, "seconds": seconds})
+    else:
+        click.echo(
+            f"\n{environment.name}: {len(checks) - failed} of {len(checks)} hold ({seconds} s)"
+        )
+    return 1 if failed else 0
+
+
+def _show(check: Check) -> None:
+    """One row of the table, as soon as it is known."""
+    mark = click.style("ok  ", fg="green") if check.ok else click.style("FAIL", fg="red")
+    click.echo(f"{mark} {check.name:<33} {check.detail}")
+    if not check.ok and check.fix:
+        click.echo(f"{'':39}{check.fix}")

@@ -1,0 +1,85 @@
+"""How commands speak: tables for people, JSON for scripts, progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+_EVERY_S = 10.0
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on stdout."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def say(line: str) -> None:
+    """A line for people on stderr."""
+    click.echo(line, err=True)
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """A table on stdout; texts are shown as they are, numbers right-aligned."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for index, column in enumerate(columns):
+        numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
+        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_cell(value)) for value in row))
+    Console().print(table)
+
+
+def print_pairs(title: str, pairs: Mapping[str, object]) -> None:
+    """Names and values, one pair a line."""
+    print_table(title, ("", ""), [(name, _cell(value)) for name, value in pairs.items()])
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return str(value)
+
+
+@contextmanager
+def progress_bar(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
+    """Gives ``advance(done, note)``: a bar on a terminal, else a line every ten seconds."""
+    if not sys.stderr.isatty():
+        yield _Lines(what, total)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}% {task.fields[note]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total, note="")
+        yield lambda done, note: bar.update(task, completed=done, note=note)
+
+
+class _Lines:
+    """Progress where nobody can see a bar."""
+
+    def __init__(self, what: str, total: int) -> None:
+        self._what, self._total, self._last = what, total, time.monotonic()
+
+    def __call__(self, done: int, note: str) -> None:
+        if time.monotonic() - self._last >= _EVERY_S:
+            self._last = time.monotonic()
+            say(f"{self._what}: {100 * done // max(1, self._total)} %, {note}")

@@ -1,0 +1,152 @@
+"""JSON Lines in and out: faults name file and line, and no finished file is ever torn."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Iterator
+from io import FileIO
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+from rods.errors import DataError, RodsError
+from rods.types import JsonObject
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_LINES = 512  # lines of one gzip member of the output
+
+
+class JsonlReader:
+    """The lines of a file, gzip or plain, with their numbers; memory stays flat."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self.size = path.stat().st_size
+            self._file: BinaryIO = path.open("rb")
+            packed = self._file.read(2) == _GZIP_MAGIC
+            self._file.seek(0)
+        except OSError as error:
+            raise DataError(f"Cannot read {path}: {error.strerror}.") from error
+        self._lines: Any = gzip.GzipFile(fileobj=self._file) if packed else self._file
+
+    @property
+    def position(self) -> int:
+        """Bytes of the file read so far, of ``size``."""
+        return self._file.tell()
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        """Number (1-based) and bytes of every line that is not blank."""
+        number = 0
+        try:
+            for line in self._lines:
+                number += 1
+                if line.strip():
+                    yield number, line
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise DataError(
+                f"{self.path} is a damaged gzip file after line {number}: {error}"
+            ) from error
+        finally:
+            self._file.close()
+
+    def parse(self, number: int, line: bytes) -> JsonObject:
+        """The object on a line; a DataError that names the line otherwise."""
+        try:
+            value = json.loads(line)
+        except RecursionError as error:
+            raise DataError(f"{self.path} line {number} is nested too deeply.") from error
+        except ValueError as error:
+            raise DataError(f"{self.path} line {number} is no JSON: {error}.") from error
+        if not isinstance(value, dict):
+            raise DataError(
+                f"{self.path} line {number} is a JSON {type(value).__name__}, not an object."
+            )
+        return value
+
+
+class JsonlWriter:
+    """Writes ``PATH.partial`` line by line and renames it when all is done.
+
+    After a fault the partial file holds whole lines only, and the error says where it is. A path
+    that is no regular file (``/dev/stdout``, a pipe) is written directly. ``.gz`` is compressed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.lines = path, 0
+        self._regular = path.is_file() or not path.exists()
+        self.target = path.with_name(path.name + ".partial") if self._regular else path
+        self._block_lines = _GZIP_LINES if path.suffix == ".gz" else 1
+        self._waiting: list[bytes] = []
+        self._whole = 0  # bytes of complete blocks in the file
+        try:
+            self._file: FileIO = self.target.open("wb", buffering=0)
+        except OSError as error:
+            raise DataError(f"Cannot write {path}: {error.strerror}.") from error
+
+    def write(self, line: str) -> None:
+        """Append one line; a plain file has it when this returns."""
+        self._waiting.append(line.encode() + b"\n")
+        if len(self._waiting) >= self._block_lines:
+            self._flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Finish the file; or keep what is there and tell where it is."""
+        fault = error
+        with self._file:
+            try:
+                self._flush()
+                if self._regular:
+                    os.fsync(self._file.fileno())
+            except RodsError as full:
+                fault = error or full
+        if fault is None and self._regular:
+            os.replace(self.target, self.path)
+        if isinstance(fault, RodsError):
+            raise type(fault)(f"{fault} {self.kept}") from fault
+
+    @property
+    def kept(self) -> str:
+        """Where the lines written so far are."""
+        return f"The {self.lines} lines before it are in {self.target}."
+
+    def _flush(self) -> None:
+        """Append the waiting lines as one block, or take all of it back."""
+        lines, self._waiting = self._waiting, []
+        if not lines:
+            return
+        block = b"".join(lines)
+        rest = memoryview(gzip.compress(block, mtime=0) if self._block_lines > 1 else block)
+        size = len(rest)
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) or 0 :]
+        except OSError as error:
+            if self._regular:
+                self._file.truncate(self._whole)
+            what = "No space left for" if error.errno == errno.ENOSPC else "Cannot write"
+            raise RodsError(f"{what} {self.path}: {error.strerror}.") from error
+        self._whole += size
+        self.lines += len(lines)
+
+
+def dump_line(value: Any) -> str:
+    """Compact JSON on one line, keys in their order; escaped only where UTF-8 cannot hold it."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a lone surrogate, which JSON allows
+        return json.dumps(value, separators=(",", ":"))
+    return text
