@@ -9,19 +9,24 @@ from pathlib import Path
 
 from pydantic import Field
 
+from rods.errors import DataError, did_you_mean
 from rods.interfaces import Component, ComponentConfig, Environment
-from rods.scoring import replay_score
 from rods.types import (
     KINDS,
     EmptyTurnRule,
+    JsonObject,
     Kind,
     ProgressReward,
     Split,
+    Step,
     Task,
+    ToolCall,
     ToolSpec,
     Trajectory,
 )
 from rods_bfcl.asset import Asset, open_asset
+from rods_bfcl.judging import Invocation, Judge
+from rods_bfcl.recordings import read_turns, report, task_id_of
 from rods_bfcl.session import BfclSession
 from rods_bfcl.tasks import TaskReader
 from rods_bfcl.toolspecs import load_toolspecs
@@ -59,6 +64,7 @@ class BfclEnvironment(Environment):
     def __init__(self, config: Component.Config | None = None) -> None:
         super().__init__(config)
         self._tasks: dict[Kind, list[Task]] = {}
+        self._by_id: dict[str, Task] = {}
 
     # ---------------------------------------------------------------- data
     @cached_property
@@ -72,6 +78,10 @@ class BfclEnvironment(Environment):
     @cached_property
     def _toolspecs(self) -> Mapping[str, Mapping[str, ToolSpec]]:
         return load_toolspecs(self._asset)
+
+    @cached_property
+    def _judge(self) -> Judge:
+        return Judge(self._upstream)
 
     def tasks(self, split: Split) -> Sequence[Task]:
         """The tasks of a split, kind by kind in upstream's order."""
@@ -104,4 +114,43 @@ class BfclEnvironment(Environment):
 
     def score(self, task: Task, trajectory: Trajectory) -> ProgressReward:
         """The official checks after every turn."""
-        return replay_score(self.open, task, trajectory, self.config.empty_turns)
+        turns = [_executed(task, index, steps) for index, steps in enumerate(trajectory.turns)]
+        return ProgressReward(
+            verdicts=self._judge.verdicts(task, turns), empty_turns=self.config.empty_turns
+        )
+
+    def score_recording(self, recording: JsonObject) -> JsonObject:
+        """The official verdict on ``{"task_id", "trajectory": [turn][step][call string]}``."""
+        task = self._task(task_id_of(recording))
+        turns = read_turns(recording)
+        return report(
+            recording,
+            self._judge.verdicts(task, turns),
+            turns=len(turns),
+            empty_turns=self.config.empty_turns,
+        )
+
+    def _task(self, task_id: str) -> Task:
+        if not self._by_id:
+            self._by_id = {task.id: task for kind in KINDS for task in self._of_kind(kind)}
+        if task_id not in self._by_id:
+            raise DataError(
+                f"BFCL has no multi-turn task {task_id!r}. {did_you_mean(task_id, self._by_id)}"
+            )
+        return self._by_id[task_id]
+
+
+def _executed(task: Task, turn: int, steps: Sequence[Step]) -> list[Invocation]:
+    """The calls of a turn; one that the episode refused, as its tool was hidden, fails again."""
+    visible = task.tools_at(turn)
+    return [
+        Invocation(None if _refused(call, index, step, visible) else call.name, call.arguments)
+        for step in steps
+        for index, call in enumerate(step.message.calls)
+    ]
+
+
+def _refused(call: ToolCall, index: int, step: Step, visible: Sequence[str]) -> bool:
+    if call.name in visible or index >= len(step.results):
+        return False
+    return step.results[index].error
