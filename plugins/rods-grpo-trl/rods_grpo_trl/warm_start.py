@@ -1,0 +1,237 @@
+"""What stands in for pretraining: a tiny policy that half knows its world, made once and kept.
+
+Supervised steps on reference solutions of the environment's practice tasks. First single turns, in
+which copying is learned, then whole tasks, because what is learned on first turns alone is worth
+nothing on later ones. It stops as soon as sampled rollouts reach ``target``: a policy that knows
+everything has nothing left to learn from rewards.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+
+from rods.episode import Episode
+from rods.errors import RodsError
+from rods.interfaces import Environment
+from rods.types import Task
+from rods_grpo_trl.conversation import Conversation
+from rods_grpo_trl.sampler import CachedSampler
+from rods_grpo_trl.tiny import policy as tiny
+from rods_grpo_trl.tiny.cache import kept
+from rods_grpo_trl.tiny.corpus import Corpus, Trace, read_corpus, trace
+from rods_grpo_trl.tiny.model import SIZES, SizeName
+from rods_grpo_trl.tiny.policy import TinyPolicy
+from rods_grpo_trl.tiny.training import SupervisedOptimizer
+
+log = logging.getLogger(__name__)
+
+VERSION = 1  # raise it when equal inputs would give another policy
+_MAX_SKIPPED = 1000
+MESSAGE_BUDGET = 64  # tokens of one sampled message while looking at the progress
+Progress = Callable[[int, int, float], None]  # step, steps at most, loss
+
+
+class Phase(BaseModel):
+    """A part of the schedule: the rate falls as a cosine over ``decay`` steps."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    steps: int = Field(ge=1, description="At most; the last phase may stop earlier.")
+    batch: int = Field(ge=1, description="Traces in one step.")
+    turns: int | None = Field(None, ge=1, description="Keep only the first turns; None: all.")
+    decay: int | None = Field(None, ge=1, description="Steps of the cosine; None: 'steps'.")
+
+    def scale(self, step: int) -> float:
+        """Share of the peak rate at step ``step`` (0-based): from 1 down to 0.05."""
+        return 0.05 + 0.475 * (1 + math.cos(math.pi * min(1.0, step / (self.decay or self.steps))))
+
+
+class WarmStart(BaseModel):
+    """How a policy is warm-started."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    phases: tuple[Phase, ...] = Field(min_length=1)
+    matrix_rate: float = Field(0.02, gt=0, description="Peak rate of the matrices (Muon).")
+    rate: float = Field(3e-3, gt=0, description="Peak rate of all else (AdamW).")
+    target: float = Field(0.45, ge=0, description="Mean sampled progress to stop at.")
+    check_every: int = Field(25, ge=1, description="Steps between two looks at the progress.")
+    check_tasks: int = Field(32, ge=1, description="Practice tasks in one look, 4 samples each.")
+    time_limit_s: float = Field(600.0, gt=0, description="Stop then, with what there is.")
+
+    @property
+    def steps(self) -> int:
+        """Steps of all phases."""
+        return sum(phase.steps for phase in self.phases)
+
+
+SCHEDULES: dict[SizeName, WarmStart] = {
+    "office-1m": WarmStart(
+        phases=(Phase(steps=350, batch=48, turns=1), Phase(steps=300, batch=32, decay=400))
+    ),
+    "bfcl-2m": WarmStart(phases=(Phase(steps=250, batch=8),), target=1.0, check_every=250),
+}
+
+
+def warm_started(
+    environment: Environment,
+    *,
+    size: SizeName | None = None,
+    schedule: WarmStart | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    cache: Path | None = None,
+) -> TinyPolicy:
+    """A policy with some skill in this environment, from the cache if it was made before.
+
+    Equal inputs, the world's texts included, give the policy made before; two runs at a time
+    never make the same one twice. ``cache`` defaults to the user's cache folder.
+    """
+    corpus = read_corpus(environment, seed)
+    size = size or tiny.choose_size(corpus)
+    schedule = schedule or SCHEDULES[size]
+    inputs = _inputs(environment, corpus, size, schedule, seed)
+
+    def make() -> TinyPolicy:
+        policy = tiny.untrained(environment, corpus, SIZES[size], seed)
+        return train(policy, environment, schedule, seed=seed, progress=progress)
+
+    return kept(inputs, make, lambda folder: tiny.load(folder, environment.tools()), cache)
+
+
+def _inputs(
+    environment: Environment, corpus: Corpus, size: SizeName, schedule: WarmStart, seed: int
+) -> dict[str, object]:
+    return {
+        "version": VERSION,
+        "environment": environment.name,
+        "options": environment.config.model_dump(mode="json"),
+        "hashes": dict(environment.data_hashes()),
+        "corpus": corpus.digest,
+        "size": SIZES[size].model_dump(),
+        "schedule": schedule.model_dump(),
+        "seed": seed,
+    }
+
+
+# ------------------------------------------------------------------------------- training
+def train(
+    policy: TinyPolicy,
+    environment: Environment,
+    schedule: WarmStart,
+    *,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> TinyPolicy:
+    """The policy, trained in place over the schedule; its card says how far it came and why."""
+    run = _Training(policy, environment, schedule, seed, progress)
+    for phase in schedule.phases:
+        run.train(phase)
+    log.info("Warm start: %s.", ", ".join(f"{k} {v}" for k, v in run.outcome().items()))
+    card = {**policy.card, "warm_start": run.outcome()}
+    return TinyPolicy(policy.model.train(False), policy.tokenizer, policy.dialect, card)
+
+
+class _Training:
+    """Where a warm start has got to."""
+
+    def __init__(
+        self,
+        policy: TinyPolicy,
+        environment: Environment,
+        schedule: WarmStart,
+        seed: int,
+        progress: Progress | None,
+    ) -> None:
+        self.policy, self.environment, self.schedule = policy, environment, schedule
+        self.seed, self._tell = seed, progress or (lambda step, steps, loss: None)
+        self._tasks = environment.practice(seed + 1)
+        self._started = time.monotonic()
+        self.step, self.loss = 0, math.nan
+        self.reached: float | None = None
+        self.stopped = ""
+
+    def train(self, phase: Phase) -> None:
+        """Run the phase, up to its end or the first reason to stop."""
+        if self.stopped:
+            return
+        rates = self.schedule.matrix_rate, self.schedule.rate
+        optimizer = SupervisedOptimizer(self.policy.model.train(), *rates)
+        traces = self._traces(phase.turns)
+        last = phase is self.schedule.phases[-1]
+        for number in range(phase.steps):
+            self.loss = optimizer.step(list(islice(traces, phase.batch)), phase.scale(number))
+            self.step += 1
+            self._tell(self.step, self.schedule.steps, self.loss)
+            self.stopped = self._reason(last and (number + 1) % self.schedule.check_every == 0)
+            if self.stopped:
+                return
+
+    def outcome(self) -> dict[str, object]:
+        """What goes on the policy's card."""
+        return {
+            "steps": self.step,
+            "loss": round(self.loss, 4),
+            "progress": self.reached,
+            "stopped": self.stopped or "end of the schedule",
+            "seconds": round(time.monotonic() - self._started, 1),
+        }
+
+    def _reason(self, look: bool) -> str:
+        """Why to stop now; empty: go on."""
+        if look:
+            tasks = list(
+                islice(self.environment.practice(self.seed + 2), self.schedule.check_tasks)
+            )
+            self.reached = sampled_progress(self.policy, self.environment, tasks, seed=self.seed)
+            if self.reached >= self.schedule.target:
+                return "target reached"
+        if time.monotonic() - self._started > self.schedule.time_limit_s:
+            return "time limit"
+        return ""
+
+    def _traces(self, turns: int | None) -> Iterator[Trace]:
+        skipped = 0
+        for task in self._tasks:
+            kept = task if turns is None else task.model_copy(update={"turns": task.turns[:turns]})
+            found = trace(self.environment, kept, self.policy.dialect, self.policy.context)
+            if found is not None:
+                skipped = 0
+                yield found
+            elif (skipped := skipped + 1) >= _MAX_SKIPPED:
+                break
+        raise RodsError(
+            f"{self.environment.name!r} gives no practice task whose reference fits into "
+            f"{self.policy.context} tokens; choose a larger policy or easier tasks."
+        )
+
+
+def sampled_progress(
+    policy: TinyPolicy, environment: Environment, tasks: list[Task], *, k: int = 4, seed: int = 0
+) -> float:
+    """Mean progress of k rollouts a task at temperature 1; the model is left in eval mode."""
+    conversations = [
+        Conversation(
+            Episode(environment, task),
+            policy.dialect,
+            budget=policy.context,
+            message_budget=MESSAGE_BUDGET,
+        )
+        for task in tasks
+        for _ in range(k)
+    ]
+    generator = torch.Generator().manual_seed(seed)
+    CachedSampler(policy.model.train(False), policy.dialect.eos_ids, generator=generator).run(
+        conversations
+    )
+    rewards = [rollout.reward for rollout in (c.finish(0) for c in conversations)]
+    values = [reward.value for reward in rewards if reward is not None]
+    return sum(values) / len(values) if values else 0.0
