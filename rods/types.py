@@ -112,7 +112,7 @@ class Task(Record):
     origin: Literal["seed", "synthetic"] = "seed"
     parent_id: str | None = None
     generation: int = 0
-    flags: tuple[str, ...] = ()  # known defects, such as "unpassable"
+    flags: tuple[str, ...] = ()  # held-out sets, "unpassable", "defect" (its reference fails)
     provenance: Provenance | None = None
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from rods.testing.agents import Agent, idle, play, random_calls, reference, silent
-from rods.testing.findings import Finding, Subject, for_each, listed
+from rods.testing.findings import FLAG_IT, Finding, Subject, for_each, listed
 from rods.types import (
     AssistantMessage,
     ProgressReward,
@@ -21,8 +21,9 @@ _LUCK = 0.05  # mean progress above which random calls are more than luck
 
 def reference_scores_one(subject: Subject) -> str:
     """The reference, played message by message, passes every turn."""
-    fix = "the reference must solve its own turns, in a world opened by open(task)"
-    return f"{for_each(subject.sample, lambda task: _not_one(subject, task, reference), fix)} tasks"
+    return for_each(
+        subject.sample, lambda task: _not_one(subject, task, reference), FLAG_IT, excuse=True
+    )
 
 
 def every_turn_has_a_verdict(subject: Subject) -> str:
@@ -35,7 +36,7 @@ def every_turn_has_a_verdict(subject: Subject) -> str:
         later = any(turn.reference for turn in task.turns[1:])
         return "an unfinished rollout scores 1" if later and reward.solved else None
 
-    return f"{for_each(subject.sample, generous)} tasks"
+    return for_each(subject.sample, generous)
 
 
 def an_empty_rollout_earns_nothing(subject: Subject) -> str:
@@ -45,7 +46,7 @@ def an_empty_rollout_earns_nothing(subject: Subject) -> str:
         reward = subject.environment.score(task, Trajectory(task_id=task.id, turns=()))
         return "an empty trajectory passes a turn" if _passed(reward) else None
 
-    return f"{for_each(subject.sample, generous)} tasks"
+    return for_each(subject.sample, generous)
 
 
 def scoring_repeats(subject: Subject) -> str:
@@ -61,7 +62,7 @@ def scoring_repeats(subject: Subject) -> str:
         score = subject.environment.score(task, second.trajectory)
         return None if score == first.reward else f"{first.reward} became {score}"
 
-    return f"{for_each(reversed(subject.sample), differs)} tasks"
+    return for_each(reversed(subject.sample), differs)
 
 
 def silence_earns_nothing(subject: Subject) -> str:
@@ -97,7 +98,7 @@ def hidden_tools_come_with_reveals(subject: Subject) -> str:
             return f"{', '.join(early) or 'what turn 0 reveals'} is there from the start"
         return _not_one(subject, task, _calls_early(hidden[0]))
 
-    return f"{for_each(hiding, leaky)} tasks" if hiding else "no task hides a tool"
+    return for_each(hiding, leaky, FLAG_IT, excuse=True) if hiding else "no task hides a tool"
 
 
 def practice_repeats(subject: Subject) -> str:
@@ -112,7 +113,9 @@ def practice_repeats(subject: Subject) -> str:
             return "stands in the eval split"
         return _not_one(subject, task, reference)
 
-    return f"{for_each(first, wrong)} tasks" if first else "none: there are no train tasks"
+    return (
+        for_each(first, wrong, FLAG_IT, excuse=True) if first else "none: there are no train tasks"
+    )
 
 
 # ------------------------------------------------------------------------------- inside

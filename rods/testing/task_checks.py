@@ -8,23 +8,24 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, best_match
 
-from rods.testing.findings import Finding, Subject, for_each
+from rods.testing.findings import FLAG_IT, Finding, Subject, for_each
 from rods.types import Task, ToolCall, ToolSpec, content_id
 
 
 def tasks_are_well_formed(subject: Subject) -> str:
     """Every task names this environment, its split and known tools, and has something to judge."""
-    count = for_each(subject.all_tasks, lambda task: _malformed(subject, task))
-    kinds = Counter(f"{split} {t.kind}" for split, ts in subject.tasks.items() for t in ts)
-    if not count:
+    if not subject.all_tasks:
         raise Finding("Both splits are empty.", "return the seed tasks from Environment.tasks")
+    ids = subject.ids
+    for_each(subject.all_tasks, lambda task: _malformed(subject, task, ids[task.split]))
+    kinds = Counter(f"{split} {t.kind}" for split, ts in subject.tasks.items() for t in ts)
     return ", ".join(f"{n} {kind}" for kind, n in kinds.items())
 
 
-def _malformed(subject: Subject, task: Task) -> str | None:
+def _malformed(subject: Subject, task: Task, ids: frozenset[str]) -> str | None:
     if task.environment != subject.environment.name:
         return f"environment is {task.environment!r}, not {subject.environment.name!r}"
-    if task not in subject.tasks[task.split]:
+    if task.id not in ids:
         return f"split is {task.split!r}, but it was given out by the other"
     unknown = [n for n in task.tools_at(len(task.turns)) if n not in subject.specs]
     if unknown:
@@ -66,7 +67,7 @@ def tasks_survive_json(subject: Subject) -> str:
         again = Task.model_validate_json(task.model_dump_json())
         return None if again == task else "differs after a JSON round trip"
 
-    return f"{for_each(subject.all_tasks, differs)} tasks"
+    return for_each(subject.all_tasks, differs)
 
 
 def tool_schemas_are_valid(subject: Subject) -> str:
@@ -109,8 +110,8 @@ def reference_fits_the_schemas(subject: Subject) -> str:
                     return f"turn {index}, {call.name}: {problem}"
         return None
 
-    count = for_each(subject.all_tasks, misfit)
-    return f"{calls} calls of {count} tasks"
+    count = for_each(subject.all_tasks, misfit, FLAG_IT, excuse=True)
+    return f"{calls} calls of {count}"
 
 
 def _call_problem(
