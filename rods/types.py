@@ -279,9 +279,11 @@ class RolloutGroup(Record):
 
     @property
     def variance(self) -> float:
-        """Population variance of the reward over the scored rollouts."""
+        """Population variance of the reward over the scored rollouts; 0 exactly if all are equal."""
         rewards, mean = self.rewards, self.mean
-        return sum((r - mean) ** 2 for r in rewards) / len(rewards) if rewards else 0.0
+        if len(set(rewards)) < 2:  # the mean of equal floats may differ from them
+            return 0.0
+        return sum((r - mean) ** 2 for r in rewards) / len(rewards)
 
     @property
     def unscored(self) -> int:

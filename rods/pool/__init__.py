@@ -1,5 +1,6 @@
 """The pool of tasks: a database with a state machine in it."""
 
-from rods.pool.store import Pool, PoolEntry, PoolStats
+from rods.pool.records import PoolEntry, PoolStats, SynthesisRequest
+from rods.pool.store import Pool
 
-__all__ = ["Pool", "PoolEntry", "PoolStats"]
+__all__ = ["Pool", "PoolEntry", "PoolStats", "SynthesisRequest"]

@@ -3,122 +3,272 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from datetime import datetime
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
 
+import sqlalchemy as sa
+
+from rods.errors import PoolError
+from rods.pool import (
+    digesting,
+    entering,
+    moving,
+    questions,
+    recording,
+    requests,
+    rewinding,
+    schema,
+    tables,
+)
+from rods.pool.database import Database
+from rods.pool.records import (
+    PoolEntry,
+    PoolObservation,
+    PoolStats,
+    PoolTransition,
+    RejectionSummary,
+    SynthesisRequest,
+)
 from rods.types import (
     EpochPlan,
     Kind,
     PoolState,
-    Record,
     RetireReason,
     RolloutGroup,
     SynthesisOutcome,
     Task,
 )
 
-
-class PoolEntry(Record):
-    """One task in the pool with what was measured of it."""
-
-    id: str
-    kind: Kind
-    origin: str
-    state: PoolState
-    reason: RetireReason | None = None
-    parent_id: str | None = None
-    generation: int = 0
-    created_step: int = 0
-    visits: int = 0  # scored groups
-    mean: float | None = None  # of the last scored group
-    variance: float | None = None
-    flat_visits: int = 0  # last consecutive scored groups without variance
-    last_step: int | None = None
-
-    @property
-    def phi(self) -> float | None:
-        """Boundary priority 4 r (1 - r) of the last mean; 1 at r = 0.5 (arXiv:2606.19047)."""
-        return None if self.mean is None else 4 * self.mean * (1 - self.mean)
-
-
-class PoolStats(Record):
-    """Counts for tables and summaries."""
-
-    states: dict[PoolState, int]
-    retired: dict[RetireReason, int]
-    injected: int  # entries that ever entered
-    funnel: dict[str, dict[str, int]]  # stage -> reason -> count; ["admitted"]["total"]
-    pending_requests: int
-    synthesis_seconds: float
-    tokens: int
-
-
-class SynthesisRequest(Record):
-    """A seed that waits for variants, leased by one worker at a time."""
-
-    id: int
-    entry_id: str
-    step: int
-    lease_until: datetime | None = None
+__all__ = ["Pool", "PoolEntry", "PoolStats", "SynthesisRequest"]
 
 
 class Pool:
     """Tasks, observations and transitions behind any SQLAlchemy URL (SQLite in WAL mode here).
 
     Step numbers are 1-based optimizer steps; 0 is the set-up. Everything is stamped with the step
-    at which it happened, so that ``rewind`` can take it back.
+    at which it happened, so that ``rewind`` can take it back. Threads and processes may share it.
     """
 
-    @classmethod
-    def open(cls, url: str, *, create: bool = True) -> Pool: ...
-    def close(self) -> None: ...
-    def transaction(self) -> AbstractContextManager[None]:
-        """All calls inside are one transaction (nested use joins the outer one)."""
-        ...
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
-    # entering
+    @classmethod
+    def open(cls, url: str, *, create: bool = True, timeout_s: float = 30.0) -> Self:
+        """The pool at a URL or path, migrated to today's schema; else one line of PoolError.
+
+        Without ``create`` a missing SQLite file is an error. ``timeout_s`` is how long to wait for
+        another process that writes.
+        """
+        database = Database(url, create=create, timeout_s=timeout_s)
+        try:
+            schema.ensure(database)
+        except BaseException:
+            database.close()
+            raise
+        return cls(database)
+
+    def close(self) -> None:
+        """Close every connection; what was committed stays."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All calls inside are one transaction (nested use joins the outer one).
+
+        A failure inside undoes all of it, even one that is caught before the end.
+        """
+        with self._database.write():
+            yield
+
+    # ---------------------------------------------------------------- entering
     def add_seeds(self, tasks: Iterable[Task]) -> int:
         """Seeds enter as active; those already there are left alone. How many were new."""
-        ...
+        with self._database.write() as connection:
+            return entering.add_seeds(connection, tasks, recording.now(connection))
 
     def stage(self, request: SynthesisRequest, outcome: SynthesisOutcome, *, step: int) -> int:
         """One transaction: candidates enter (a known content id counts as a duplicate rejection),
-        rejections are counted, the request is done. How many candidates were new."""
-        ...
+        rejections are counted, the request is done. How many candidates were new.
 
-    # measuring
+        A request that was answered before, or rewound, adds nothing.
+        """
+        with self._database.write() as connection:
+            return entering.stage(connection, request, outcome, step)
+
+    # ---------------------------------------------------------------- measuring
     def record(self, step: int, epoch: int, groups: Sequence[RolloutGroup]) -> None:
-        """Keep K rewards a group; scored groups move mean, variance, visits; trial -> active."""
-        ...
+        """Keep K rewards a group; scored groups move mean, variance, visits; trial -> active.
 
-    # epoch boundary (used by buffers)
-    def retire(self, reason: RetireReason, *conditions: object) -> int: ...
-    def plan(self, epoch: int) -> EpochPlan | None: ...
-    def save_plan(self, plan: EpochPlan) -> None: ...
+        Steps never go back (PoolError); the same step may come in parts.
+        """
+        with self._database.write() as connection:
+            recording.record(connection, step, epoch, groups)
 
-    # synthesis requests
-    def request_synthesis(self, entry_id: str, step: int) -> SynthesisRequest: ...
-    def lease(self, owner: str, seconds: float) -> SynthesisRequest | None: ...
+    # ---------------------------------------------------------------- epoch boundary
+    def move(
+        self,
+        to: PoolState,
+        *conditions: moving.Condition,
+        reason: RetireReason | None = None,
+        epoch: int | None = None,
+        order_by: Sequence[moving.Order] = (),
+        limit: int | None = None,
+    ) -> int:
+        """Entries that meet all conditions (on ``rods.pool.tables.entry``) change state; how many.
 
-    # resume
+        Only the ways of ``rods.pool.moving.ALLOWED`` are taken; ``order_by`` and ``limit`` choose
+        among the entries, ties by id.
+        """
+        with self._database.write() as connection:
+            return moving.move(
+                connection,
+                to,
+                conditions,
+                reason=reason,
+                epoch=epoch,
+                order_by=order_by,
+                limit=limit,
+            )
+
+    def retire(
+        self,
+        reason: RetireReason,
+        *conditions: moving.Condition,
+        epoch: int | None = None,
+        order_by: Sequence[moving.Order] = (),
+        limit: int | None = None,
+    ) -> int:
+        """Trial and active entries that meet the conditions leave the pool; how many."""
+        return self.move(
+            PoolState.RETIRED,
+            *conditions,
+            reason=reason,
+            epoch=epoch,
+            order_by=order_by,
+            limit=limit,
+        )
+
+    def plan(self, epoch: int) -> EpochPlan | None:
+        """The plan saved for an epoch."""
+        chosen = sa.select(tables.plan.c.plan).where(tables.plan.c.epoch == epoch)
+        with self._database.read() as connection:
+            text = connection.scalar(chosen)
+        return None if text is None else EpochPlan.model_validate_json(text)
+
+    def save_plan(self, plan: EpochPlan) -> None:
+        """Keep the plan of its epoch; a second one for the same epoch is a PoolError."""
+        with self._database.write() as connection:
+            if connection.scalar(sa.select(1).where(tables.plan.c.epoch == plan.epoch)):
+                raise PoolError(f"Epoch {plan.epoch} has a plan already; rewind before it first.")
+            row = {"epoch": plan.epoch, "step": recording.now(connection)}
+            text = plan.model_dump_json()
+            connection.execute(sa.insert(tables.plan).values(plan=text, **row))
+
+    @contextmanager
+    def query(self) -> Iterator[sa.Connection]:
+        """A connection to read ``rods.pool.tables`` with, inside the open transaction if any."""
+        with self._database.read() as connection:
+            yield connection
+
+    # ---------------------------------------------------------------- synthesis requests
+    def request_synthesis(self, entry_id: str, step: int) -> SynthesisRequest:
+        """Ask for variants of an entry; asking twice at one step is asking once."""
+        with self._database.write() as connection:
+            return requests.ask(connection, entry_id, step)
+
+    def lease(self, owner: str, seconds: float) -> SynthesisRequest | None:
+        """The oldest open request that nobody holds, or whose lease has expired; None: none."""
+        with self._database.lease() as connection:
+            return requests.lease(connection, owner, seconds)
+
+    def release(self, request: SynthesisRequest) -> None:
+        """Give a leased request back unanswered."""
+        with self._database.write() as connection:
+            requests.release(connection, request)
+
+    def last_requests(self, entry_ids: Iterable[str], before: int) -> dict[str, int]:
+        """Entry -> the last step before ``before`` at which variants of it were asked for."""
+        with self._database.read() as connection:
+            return requests.last_requests(connection, entry_ids, before)
+
+    # ---------------------------------------------------------------- resume
     @property
     def step(self) -> int:
         """The last step recorded."""
-        ...
+        with self._database.read() as connection:
+            return recording.now(connection)
 
     def rewind(self, step: int) -> None:
-        """Undo everything stamped later than ``step``: observations, entries, transitions, plans."""
-        ...
+        """Undo everything stamped later than ``step``: observations, entries, moves, plans.
 
-    # questions
-    def task(self, entry_id: str) -> Task: ...
-    def entry(self, entry_id: str) -> PoolEntry: ...
+        Requests made later are gone; those answered later are open again.
+        """
+        if step < 0:
+            raise PoolError(f"Step {step} does not exist; 0 is the pool as it was set up.")
+        with self._database.write() as connection:
+            rewinding.rewind(connection, step)
+
+    # ---------------------------------------------------------------- questions
+    def task(self, entry_id: str) -> Task:
+        """The task of an entry."""
+        with self._database.read() as connection:
+            return questions.task(connection, entry_id)
+
+    def entry(self, entry_id: str) -> PoolEntry:
+        """One entry."""
+        with self._database.read() as connection:
+            return questions.entry(connection, entry_id)
+
     def entries(
         self, state: PoolState | None = None, kind: Kind | None = None, limit: int | None = None
-    ) -> Iterator[PoolEntry]: ...
-    def lineage(self, entry_id: str) -> list[PoolEntry]: ...
-    def stats(self) -> PoolStats: ...
+    ) -> Iterator[PoolEntry]:
+        """Entries in the order they came, in pages: memory stays flat."""
+        return questions.entries(self._database.read, state, kind, limit)
+
+    def lineage(self, entry_id: str) -> list[PoolEntry]:
+        """The entry's ancestors, the seed first, the entry itself last."""
+        with self._database.read() as connection:
+            return questions.lineage(connection, entry_id)
+
+    def children(self, entry_id: str) -> list[str]:
+        """Ids of the variants made of an entry."""
+        with self._database.read() as connection:
+            return questions.children(connection, entry_id)
+
+    def observations(self, entry_id: str) -> list[PoolObservation]:
+        """Every group of an entry, in order."""
+        with self._database.read() as connection:
+            return questions.observations(connection, entry_id)
+
+    def transitions(self, entry_id: str) -> list[PoolTransition]:
+        """Every change of state of an entry, in order."""
+        with self._database.read() as connection:
+            return questions.transitions(connection, entry_id)
+
+    def rejections(self, details: int = 3) -> list[RejectionSummary]:
+        """Failed attempts by stage and reason, with a few details of each."""
+        with self._database.read() as connection:
+            return questions.rejections(connection, details)
+
+    def stats(self) -> PoolStats:
+        """Counts of everything."""
+        with self._database.read() as connection:
+            return questions.stats(connection)
+
     def digest(self) -> str:
         """SHA-256 over the whole content in a canonical order, without clock times: equal pools
         have equal digests."""
-        ...
+        with self._database.read() as connection:
+            return digesting.digest(connection)

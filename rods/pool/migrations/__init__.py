@@ -1,0 +1,1 @@
+"""Alembic's migrations of the pool, run when a pool is opened."""

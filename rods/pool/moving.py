@@ -1,0 +1,62 @@
+"""The state machine: sets of entries change state in SQL, and every change is logged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from rods.pool import tables
+from rods.pool.recording import now
+from rods.types import PoolState, RetireReason
+
+Condition = sa.ColumnElement[bool]
+Order = sa.ColumnElement[Any]
+
+# Where a state can be reached from. Trial turns active only by a measurement (``record``).
+ALLOWED: Mapping[PoolState, tuple[PoolState, ...]] = {
+    PoolState.TRIAL: (PoolState.CANDIDATE,),
+    PoolState.RETIRED: (PoolState.TRIAL, PoolState.ACTIVE),
+    PoolState.PARKED: (
+        PoolState.CANDIDATE,
+        PoolState.TRIAL,
+        PoolState.ACTIVE,
+        PoolState.RETIRED,
+    ),
+    PoolState.CANDIDATE: (PoolState.PARKED,),
+}
+
+
+def move(
+    connection: Connection,
+    to: PoolState,
+    conditions: Sequence[Condition],
+    *,
+    reason: RetireReason | None = None,
+    epoch: int | None = None,
+    order_by: Sequence[Order] = (),
+    limit: int | None = None,
+) -> int:
+    """All entries that meet the conditions and may go there are in state ``to``; how many.
+
+    Ties in ``order_by`` are broken by id. The log keeps their last mean.
+    """
+    entry, log = tables.entry, tables.transition
+    step = now(connection)
+    meets = sa.and_(entry.c.state.in_(ALLOWED[to]), *conditions)
+    ids = sa.select(entry.c.id).where(meets).order_by(*order_by, entry.c.id).limit(limit)
+    row = ids.add_columns(
+        sa.literal(step, sa.Integer),
+        sa.literal(epoch, sa.Integer),
+        entry.c.state,
+        sa.literal(to.value, sa.String),
+        sa.literal(reason, sa.String),
+        entry.c.mean,
+    )
+    names = ["entry_id", "step", "epoch", "from_state", "to_state", "reason", "mean"]
+    connection.execute(sa.insert(log).from_select(names, row))
+    chosen = meets if limit is None else entry.c.id.in_(ids)
+    change = sa.update(entry).where(chosen).values(state=to.value, reason=reason)
+    return connection.execute(change).rowcount
