@@ -1,0 +1,66 @@
+"""The office as an environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from importlib.resources import files
+
+from rods.interfaces import Component, Environment
+from rods.types import JsonObject, JsonValue, ProgressReward, Split, Task, ToolSpec, Trajectory
+from rods_office.apps import TOOLS
+from rods_office.config import OfficeConfig
+from rods_office.entities import TRAIN_VALUES
+from rods_office.grammar.sets import TaskSets
+from rods_office.scoring import score_by_delta
+from rods_office.session import OfficeSession
+
+
+class OfficeEnvironment(Environment):
+    """A compact procedural office: five apps, tasks of chosen size, three kinds of novelty."""
+
+    name = "office"
+    Config = OfficeConfig
+
+    def __init__(self, config: Component.Config | None = None) -> None:
+        super().__init__(config)
+        self.sets = TaskSets(OfficeConfig.model_validate(self.config.model_dump()))
+
+    def tasks(self, split: Split) -> Sequence[Task]:
+        """The seeds, or the evaluation sets one after the other, told apart by their flag."""
+        return self.sets.seeds if split == "train" else self.sets.evaluation
+
+    def practice(self, rng_seed: int) -> Iterator[Task]:
+        """Endless tasks with train names: first single basic skills, then short compositions.
+
+        No composition that evaluation holds out occurs.
+        """
+        return self.sets.practice(rng_seed)
+
+    @cached_property
+    def _specs(self) -> Mapping[str, ToolSpec]:
+        return {name: tool.spec for name, tool in TOOLS.items()}
+
+    def tools(self) -> Mapping[str, ToolSpec]:
+        """The specifications of all tools, held-out ones included."""
+        return self._specs
+
+    def open(self, task: Task) -> OfficeSession:
+        """A fresh office in the task's initial state."""
+        return OfficeSession(task.initial_state)
+
+    def score(self, task: Task, trajectory: Trajectory) -> ProgressReward:
+        """Each turn by its own change and, where it only reads, by what it was shown."""
+        return score_by_delta(task, trajectory, self.sets.options.empty_turns)
+
+    def instructions(self, task: Task) -> str:
+        """The text of ``policy.md`` if the option asks for it."""
+        if not self.sets.options.instructions:
+            return ""
+        return files("rods_office").joinpath("policy.md").read_text(encoding="utf-8")
+
+    def suggest(self, tool: str, parameter: str, state: JsonObject) -> Sequence[JsonValue]:
+        """All values that training may use for the parameter, whatever the state holds."""
+        known = TOOLS.get(tool)
+        kind = known.entities.get(parameter, "") if known else ""
+        return TRAIN_VALUES.get(kind, ())
