@@ -150,7 +150,7 @@ def _installed() -> Asset | None:
     if distribution.version != _pinned("version"):
         return None
     folder = Path(str(distribution.locate_file("")))
-    return Asset(FolderSource(folder), str(folder))
+    return Asset(FolderSource(folder), str(folder)) if folder.is_dir() else None
 
 
 def _cached(*, fetch: bool) -> Asset:
