@@ -44,8 +44,8 @@ def rods_register_trainers() -> Iterable[type[Trainer]]:  # type: ignore[empty-b
 
 
 @hookspec
-def rods_run_started(folder: Path, config: dict[str, Any], steps: int) -> None:
-    """A run begins or resumes; ``config`` is resolved, ``steps`` the optimizer steps in all."""
+def rods_run_started(folder: Path, config: dict[str, Any], epochs: int, notes: list[str]) -> None:
+    """A run begins or resumes; ``config`` is resolved, ``notes`` are for readers of the result."""
 
 
 @hookspec

@@ -159,6 +159,11 @@ class Selector(Component, ABC):
     def select(self, step: int, epoch: int, groups: Sequence[RolloutGroup]) -> list[str]:
         """Ids of pool entries to synthesise variants of, best first."""
 
+    @property
+    def zone(self) -> tuple[float, float]:
+        """The lowest and the highest mean reward that count as boundary; the paper's by default."""
+        return (0.20, 0.85)
+
 
 class Buffer(Component, ABC):
     """Moves the pool across an epoch boundary."""
@@ -251,7 +256,10 @@ class RunFolder(Protocol):
     def report(
         self, step: int, steps: int, groups: Sequence[RolloutGroup], trainer: Mapping[str, float]
     ) -> StepReport:
-        """Tell observers and ``metrics.jsonl`` that optimizer step ``step`` is done."""
+        """Tell observers and ``metrics.jsonl`` that optimizer step ``step`` is done.
+
+        Called before the checkpoint of this step is written: a resumed run then misses no line.
+        """
         ...
 
 

@@ -1,0 +1,83 @@
+"""Files that are complete or absent, and JSON lines that survive a kill."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+
+def write_atomic(path: Path, content: str | bytes) -> None:
+    """``path`` holds ``content`` on the disk, or what it held before; never a part."""
+    payload = content.encode() if isinstance(content, str) else content
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with part.open("wb") as file:
+            file.write(payload)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):  # the first error is the one to report
+            part.unlink()
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """The folder's entries are on the disk, so that a rename survives a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def append_line(path: Path, line: str) -> None:
+    """``line`` stands at the end of ``path``, on the disk; or the file is as it was before."""
+    with path.open("ab") as file:
+        end = file.tell()
+        try:
+            file.write(line.encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        except OSError:  # a full disk: take the half line back
+            with contextlib.suppress(OSError):
+                os.truncate(path, end)
+            raise
+
+
+def repair_lines(path: Path) -> bool:
+    """Cut off a last line that a kill left without its newline; whether there was one."""
+    if not path.exists():
+        return False
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if whole == len(content):
+        return False
+    os.truncate(path, whole)
+    return True
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The records of a JSON-lines file; none where it does not exist."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def write_gzip_lines(path: Path, records: Iterable[Any]) -> None:
+    """One compact JSON line a record, compressed; equal records give equal bytes."""
+    text = "".join(json.dumps(r, separators=(",", ":"), ensure_ascii=False) + "\n" for r in records)
+    write_atomic(path, gzip.compress(text.encode(), compresslevel=6, mtime=0))
+
+
+def read_gzip_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The records that ``write_gzip_lines`` wrote."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)

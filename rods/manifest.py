@@ -1,0 +1,90 @@
+"""What made a run: versions, data hashes, seeds, commit and command; one entry a start."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import Distribution, PackageNotFoundError, version
+
+from packaging.requirements import Requirement
+
+from rods.errors import DataError
+from rods.plugin_manager import Plugins
+from rods.run_dir import RunDir
+
+_FILE = "manifest.json"
+
+
+def record_start(
+    run: RunDir, plugins: Plugins, data_hashes: Mapping[str, str], command: Sequence[str]
+) -> None:
+    """Add this start to the manifest; a DataError if the tasks are no longer those of the first."""
+    manifest = run.read_json(_FILE) or {"seed": run.seed, "data": dict(data_hashes), "starts": []}
+    changed = [name for name, digest in data_hashes.items() if manifest["data"].get(name) != digest]
+    if changed:
+        raise DataError(
+            f"{changed[0]!r} is not what the run in {run.path} began with "
+            f"(sha256 {data_hashes[changed[0]][:12]}..., expected "
+            f"{str(manifest['data'].get(changed[0]))[:12]}...); restore it or begin a new run."
+        )
+    manifest["starts"].append(
+        {
+            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            "command": list(command),
+            "resumed_at": last.step if (last := run.last_report()) else 0,
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+            "git": git_commit(),
+            "versions": versions(plugins),
+            "seconds": 0.0,
+        }
+    )
+    run.write_json(_FILE, manifest)
+
+
+def close_start(run: RunDir, seconds: float) -> float:
+    """Note how long this start lasted; the seconds of all starts together."""
+    manifest = run.read_json(_FILE)
+    if manifest is None:
+        return seconds
+    manifest["starts"][-1]["seconds"] = round(seconds, 3)
+    run.write_json(_FILE, manifest)
+    return float(sum(start["seconds"] for start in manifest["starts"]))
+
+
+def versions(plugins: Plugins) -> dict[str, str]:
+    """The plugins' distributions and what they require directly, as installed here."""
+    found: dict[str, str] = {}
+    for entry in plugins.entries:
+        found[entry.distribution] = entry.version
+        found.update(_required(entry.point.dist))
+    return dict(sorted(found.items()))
+
+
+def _required(dist: Distribution | None) -> dict[str, str]:
+    found = {}
+    for text in (dist.requires or []) if dist else []:
+        name = Requirement(text).name
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # of an extra that is not installed
+            continue
+    return found
+
+
+def git_commit() -> str | None:
+    """The commit of the current folder, with ``+`` where files differ; None outside git."""
+    try:
+        head = _git("rev-parse", "HEAD")
+        return head + "+" * bool(_git("status", "--porcelain", "--untracked-files=no"))
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(
+        ["git", *arguments], capture_output=True, text=True, timeout=10, check=True
+    )
+    return done.stdout.strip()

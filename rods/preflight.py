@@ -1,0 +1,115 @@
+"""What can be known before a run starts, in seconds and without a GPU."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rods.curriculum import CurriculumConfig
+from rods.episode import Episode, EpisodeLimits
+from rods.errors import RodsError, UserError
+from rods.interfaces import Environment, Trainer
+from rods.types import AssistantMessage, Check, Rollout, Task
+
+SAMPLE = 24  # tasks of each split whose reference is replayed
+
+
+def iter_checks(
+    environment: Environment, trainer: Trainer, curriculum: CurriculumConfig, out: Path, seed: int
+) -> Iterator[Check]:
+    """One line after the other: data, gold replay of a sample, folder, then the trainer's own."""
+    try:
+        train, held_out = environment.tasks("train"), environment.tasks("eval")
+    except RodsError as error:
+        yield Check(name="tasks", ok=False, detail=str(error))
+        return
+    yield _task_check(environment, train, held_out)
+    yield _kind_check(curriculum, train)
+    yield _replay_check(environment, _sample(train, seed) + _sample(held_out, seed))
+    yield _folder_check(out)
+    yield from trainer.preflight(environment, train)
+
+
+def require(checks: Sequence[Check]) -> None:
+    """A UserError that names every failed check, if there is one."""
+    failed = [check for check in checks if not check.ok]
+    if failed:
+        lines = [f"{c.name}: {c.detail}{f' -> {c.fix}' if c.fix else ''}" for c in failed]
+        raise UserError("The run cannot start.\n" + "\n".join(lines))
+
+
+def play_reference(environment: Environment, task: Task) -> Rollout:
+    """The rollout of the task's own reference through a real episode."""
+    episode = Episode(environment, task)
+    size = EpisodeLimits().max_calls_per_message
+    for turn in task.turns:
+        for start in range(0, len(turn.reference), size):
+            if not episode.done:
+                episode.advance(AssistantMessage(calls=turn.reference[start : start + size]))
+        if not episode.done:
+            episode.advance(AssistantMessage())
+    return episode.finish()
+
+
+# ------------------------------------------------------------------------------- the checks
+def _task_check(environment: Environment, train: Sequence[Task], held_out: Sequence[Task]) -> Check:
+    both = {task.id for task in train} & {task.id for task in held_out}
+    detail = f"{environment.name}: {len(train)} to train on ({_kinds(train)}), "
+    detail += f"{len(held_out)} held out ({_kinds(held_out)})"
+    if both:
+        detail += f"; {len(both)} are in both splits, such as {min(both)!r}"
+    return Check(name="tasks", ok=bool(train) and bool(held_out) and not both, detail=detail)
+
+
+def _kinds(tasks: Sequence[Task]) -> str:
+    return ", ".join(f"{n} {kind}" for kind, n in Counter(task.kind for task in tasks).items())
+
+
+def _kind_check(curriculum: CurriculumConfig, train: Sequence[Task]) -> Check:
+    """Every stage of the schedule has something to train on."""
+    have = {task.kind for task in train}
+    empty = [stage.name for stage in curriculum.stages if not have & set(stage.kinds)]
+    epochs = sum(stage.epochs for stage in curriculum.stages)
+    detail = f"{epochs} epochs of {curriculum.epoch_size} prompts"
+    if empty:
+        detail = f"no task of a kind that stage {empty[0]!r} asks for; there are {', '.join(have)}"
+    return Check(
+        name="schedule", ok=not empty, detail=detail, fix="curriculum.stages" * bool(empty)
+    )
+
+
+def _replay_check(environment: Environment, tasks: Sequence[Task]) -> Check:
+    """References run without an outage and earn every turn."""
+    faults = [fault for task in tasks if (fault := _fault(environment, task))]
+    detail = f"the references of {len(tasks)} tasks solve them"
+    if faults:
+        detail = f"{len(faults)} of {len(tasks)} references fail; {faults[0]}"
+    return Check(name="gold replay", ok=not faults, detail=detail)
+
+
+def _fault(environment: Environment, task: Task) -> str:
+    try:
+        rollout = play_reference(environment, task)
+    except RodsError as error:
+        return f"{task.id}: {error}"
+    if rollout.reward is None:
+        return f"{task.id}: {rollout.trajectory.error}"
+    wrong = [
+        i for i, verdict in enumerate(rollout.reward.verdicts) if verdict.judged and not verdict.ok
+    ]
+    return f"{task.id}: turn {wrong[0]} does not pass" if wrong else ""
+
+
+def _folder_check(out: Path) -> Check:
+    parent = next(p for p in (out.absolute(), *out.absolute().parents) if p.exists())
+    ok = parent.is_dir() and os.access(parent, os.W_OK)
+    detail = f"{out} can be written" if ok else f"{parent} cannot be written"
+    return Check(name="folder", ok=ok, detail=detail, fix="" if ok else "--out DIR")
+
+
+def _sample(tasks: Sequence[Task], seed: int) -> list[Task]:
+    rng = random.Random(f"{seed}/preflight")
+    return rng.sample(list(tasks), min(SAMPLE, len(tasks)))

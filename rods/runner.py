@@ -1,0 +1,255 @@
+"""A run from its settings to its summary. It wires parts together; the method is in the curriculum.
+
+::
+
+    TrainingRun.train():  prepare -> evaluate before
+                          -> Trainer.train(curriculum, environment, folder) -> save the policy
+                          -> evaluate after -> summary.json
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rods.assembly import Assembly, assemble
+from rods.config import to_toml
+from rods.curriculum import Curriculum
+from rods.errors import ConfigError, RunDirError
+from rods.evaluation import TaskScore, compare, evaluate, held_out
+from rods.followers import FollowerCurriculum, FollowerFolder
+from rods.interfaces import Environment, Trainer
+from rods.manifest import close_start, record_start
+from rods.observed import HookListener, ObservedCurriculum
+from rods.pool import Pool
+from rods.preflight import iter_checks, require
+from rods.run_dir import RunDir, config_of
+from rods.synthesis.service import SynthesisService
+from rods.types import Check, PoolState, Task
+
+SUMMARY = "summary.json"
+
+
+def rank() -> int:
+    """This process's rank under torchrun; rank 0 owns pool, folder and display."""
+    return int(os.environ.get("RANK", "0"))
+
+
+def world_size() -> int:
+    """Number of processes that train together."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def new_run(assembly: Assembly, out: Path | None, command: Sequence[str] = ()) -> TrainingRun:
+    """A run in ``out``, by default a folder below ``runs/`` named by world and time."""
+    if out is None and world_size() > 1:
+        raise ConfigError("Several processes need one folder; give it with --out DIR.")
+    if out is None:
+        name = f"{assembly.component('environment').name}-{datetime.now():%Y%m%d-%H%M%S}"
+        out = Path("runs") / name
+    return TrainingRun(assembly, out, resume=False, command=tuple(command))
+
+
+def resumed_run(path: Path, command: Sequence[str] = ()) -> TrainingRun:
+    """The run in ``path``, with the settings that it began with."""
+    return TrainingRun(assemble(config=config_of(path)), path, resume=True, command=tuple(command))
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRun:
+    """Settings and a place; ``train`` does the rest."""
+
+    assembly: Assembly
+    path: Path
+    resume: bool
+    command: tuple[str, ...]
+
+    def train(self) -> dict[str, Any]:
+        """Train to the end; the summary, empty on ranks beside 0. What was done is not repeated."""
+        with ExitStack() as stack:
+            if rank() > 0:
+                self._follow(stack)
+                return {}
+            resolved = self.assembly.resolved()
+            environment, trainer = self._world(stack)
+            if not self.resume:
+                require(list(self._checks(environment, trainer)))
+            folder = self._folder(to_toml(resolved))
+            stack.callback(folder.close)
+            with self._announced(resolved, list(trainer.notes(environment))) as notes:
+                summary = {**self._train(folder, environment, trainer, stack), "notes": notes}
+                folder.write_json(SUMMARY, summary)
+            self._hook.rods_run_finished(folder=self.path, summary=summary, error=None)
+            return summary
+
+    def checks(self) -> Iterator[Check]:
+        """The preflight, line by line; nothing is written."""
+        with ExitStack() as stack:
+            plugins = ", ".join(self.assembly.resolved()["run"]["plugins"])
+            yield Check(name="settings", ok=True, detail=f"valid for {plugins}")
+            yield from self._checks(*self._world(stack))
+
+    # ---------------------------------------------------------------- the run
+    def _train(
+        self, folder: RunDir, environment: Environment, trainer: Trainer, stack: ExitStack
+    ) -> dict[str, Any]:
+        began = time.monotonic()
+        plugins = self.assembly.plugins
+        record_start(folder, plugins, environment.data_hashes(), self.command)
+        seeds = environment.tasks("train")
+        pool = self._pool(seeds, stack)
+        curriculum = self._curriculum(environment, pool, stack)
+        folder.follow(pool, curriculum.selector.zone, HookListener(plugins.hook))
+        trainer.prepare(environment, seeds, folder)
+        before = self._evaluate("before", folder, environment, trainer)
+        if folder.policy.exists():
+            trainer.load(folder.policy)
+        else:
+            seam = ObservedCurriculum(curriculum, folder, plugins.hook)
+            trainer.train(seam, environment, folder)
+            curriculum.synthesis.drain()
+            _save_policy(trainer, folder)
+        after = self._evaluate("after", folder, environment, trainer)
+        seconds = close_start(folder, time.monotonic() - began)
+        progress = compare(before, after)
+        return _summary(folder, pool, curriculum.epochs, progress, seconds)
+
+    def _evaluate(
+        self, when: str, folder: RunDir, environment: Environment, trainer: Trainer
+    ) -> list[TaskScore]:
+        """The held-out scores; the same tasks and seeds whenever it is called."""
+        config = self.assembly.evaluation
+        tasks = held_out(environment.tasks("eval"), config.tasks)
+        if not tasks:
+            return []
+        return evaluate(
+            folder.path / "evaluation" / f"{when}.jsonl.gz",
+            trainer,
+            environment,
+            tasks,
+            samples=config.samples,
+            seed=derived_seed(folder.seed, "evaluation"),
+            progress=lambda done, total: folder.progress(f"evaluate {when}", done, total),
+        )
+
+    # ---------------------------------------------------------------- the parts
+    def _world(self, stack: ExitStack) -> tuple[Environment, Trainer]:
+        environment = self.assembly.environment()
+        stack.callback(environment.close)
+        return environment, self.assembly.trainer()
+
+    def _checks(self, environment: Environment, trainer: Trainer) -> Iterator[Check]:
+        seed, schedule = self.assembly.run.seed, self.assembly.curriculum
+        return iter_checks(environment, trainer, schedule, self.path, seed)
+
+    def _folder(self, config: str) -> RunDir:
+        seed = self.assembly.run.seed
+        return (
+            RunDir.reopen(self.path, seed)
+            if self.resume
+            else RunDir.create(self.path, config, seed)
+        )
+
+    def _pool(self, seeds: Sequence[Task], stack: ExitStack) -> Pool:
+        url = self.assembly.pool.url
+        pool = Pool.open(url or f"sqlite:///{self.path.absolute() / 'pool.sqlite'}")
+        stack.callback(pool.close)
+        if not self.resume and pool.plan(0) is not None:
+            raise RunDirError(
+                f"The pool at {url} holds another run; give this one its own pool.url."
+            )
+        pool.add_seeds(seeds)
+        return pool
+
+    def _curriculum(self, environment: Environment, pool: Pool, stack: ExitStack) -> Curriculum:
+        assembly, seed = self.assembly, self.assembly.run.seed
+        synthesizer = assembly.synthesizer(environment)
+        synthesis = SynthesisService(
+            assembly.synthesis, pool=pool, synthesizer=synthesizer, seed=seed
+        )
+        stack.callback(synthesis.close)
+        return Curriculum(
+            assembly.curriculum,
+            pool=pool,
+            selector=assembly.selector(pool),
+            buffer=assembly.buffer(pool),
+            synthesizer=synthesizer,
+            synthesis=synthesis,
+            seed=seed,
+        )
+
+    # ---------------------------------------------------------------- who is told
+    @property
+    def _hook(self) -> Any:
+        return self.assembly.plugins.hook
+
+    @contextmanager
+    def _announced(self, config: dict[str, Any], notes: list[str]) -> Iterator[list[str]]:
+        """Observers hear that the run begins, and of an error that ends it."""
+        epochs = sum(stage.epochs for stage in self.assembly.curriculum.stages)
+        self._hook.rods_run_started(folder=self.path, config=config, epochs=epochs, notes=notes)
+        try:
+            yield notes
+        except BaseException as error:
+            reason = str(error) or type(error).__name__
+            self._hook.rods_run_finished(folder=self.path, summary=None, error=reason)
+            raise
+
+    def _follow(self, stack: ExitStack) -> None:
+        """The part of a rank beside rank 0: prepare and train together with it."""
+        environment, trainer = self._world(stack)
+        folder = FollowerFolder(self.path, self.assembly.run.seed, resume=self.resume)
+        folder.wait()
+        schedule = self.assembly.curriculum
+        trained = (self.path / "policy").exists()
+        trainer.prepare(environment, environment.tasks("train"), folder)
+        if not trained:
+            epochs = sum(stage.epochs for stage in schedule.stages)
+            trainer.train(FollowerCurriculum(epochs, schedule.epoch_size), environment, folder)
+
+
+def finished(path: Path) -> dict[str, Any] | None:
+    """The summary of a run that has ended, None while there is something left to do."""
+    config_of(path)
+    return RunDir.read(path, SUMMARY)
+
+
+def derived_seed(seed: int, purpose: str) -> int:
+    """A seed of 31 bits for one purpose of a run."""
+    digest = hashlib.sha256(f"{seed}/{purpose}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+def _save_policy(trainer: Trainer, folder: RunDir) -> None:
+    """``policy/`` is there, complete."""
+    part = folder.path / ".policy.part"
+    shutil.rmtree(part, ignore_errors=True)
+    trainer.save(part)
+    part.rename(folder.policy)
+
+
+def _summary(
+    folder: RunDir, pool: Pool, epochs: int, progress: dict[str, Any], seconds: float
+) -> dict[str, Any]:
+    """What ``summary.json`` holds; ``pool`` counts entries by state."""
+    stats, last = pool.stats(), folder.last_report()
+    return {
+        "eval": progress,
+        "pool": {state.value: stats.states.get(state, 0) for state in PoolState},
+        "retired_because": {reason.value: n for reason, n in stats.retired.items()},
+        "funnel": stats.funnel,
+        "epochs": epochs,
+        "steps": last.step if last else 0,
+        "injected": stats.injected,
+        "retired": sum(stats.retired.values()),
+        "seconds": round(seconds, 3),
+        "folder": str(folder.path),
+    }
