@@ -13,6 +13,7 @@ from rods.jsonl import JsonlReader, JsonlWriter, dump_line
 from rods.types import JsonObject, JsonValue, Record
 
 VERDICT_KEYS = ("valid", "turn_ok", "state_ok", "response_ok", "progress", "error")
+_UNLISTED = "not in a split"  # the task exists, but the options leave it out
 OnError = Literal["stop", "skip"]
 
 
@@ -92,7 +93,7 @@ class _Tally:
         if verdict.get("valid") is None:
             return
         self.scored += 1
-        for key in ("all", self._kinds.get(task_id, "unknown")):
+        for key in ("all", self._kinds.get(task_id, _UNLISTED)):
             self._valid[key][0] += bool(verdict["valid"])
             self._valid[key][1] += 1
         self._progress.update(cast(dict[str, Any], verdict.get("progress") or {}))

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 _EVERY_S = 10.0
+_WIDE = 160  # columns where the output is no terminal
 
 
 def print_json(value: Any) -> None:
@@ -34,15 +35,19 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     for index, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
-        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        table.add_column(column, justify="right" if numeric else "left", no_wrap=not index)
     for row in rows:
         table.add_row(*(Text(_cell(value)) for value in row))
-    Console().print(table)
+    console = Console(highlight=False)
+    console.print(table) if console.is_terminal else Console(width=_WIDE).print(table)
 
 
 def print_pairs(title: str, pairs: Mapping[str, object]) -> None:
     """Names and values, one pair a line."""
-    print_table(title, ("", ""), [(name, _cell(value)) for name, value in pairs.items()])
+    click.echo(click.style(title, bold=True))
+    width = max(map(len, pairs), default=0)
+    for name, value in pairs.items():
+        click.echo(f"  {name:<{width}}  {_cell(value)}")
 
 
 def _cell(value: object) -> str:

@@ -1,0 +1,171 @@
+"""``rods eval``: verdicts on recorded trajectories, or the held-out progress of a policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rods.cli.options import component_options, json_option
+from rods.cli.output import print_json, print_pairs, print_table, progress_bar
+
+EPILOG = """\b
+Examples
+  rods eval --plugins bfcl --trajectories answers.jsonl.gz --out verdicts.jsonl
+  rods eval --plugins office,grpo-trl --policy runs/first/policy --split eval -k 4
+  rods eval --config runs/first/config.toml --policy runs/first/policy --out rollouts.jsonl.gz
+\b
+A trajectory line of BFCL is {"task_id": "multi_turn_base_0", "trajectory": [turn][step][call]}
+with calls as strings, such as "cd(folder='documents')". Each line comes out with valid, turn_ok,
+state_ok, response_ok, progress {judged, all, abstain} and error; other keys are kept.
+The file under --out is complete or has the suffix .partial; what was done is never lost."""
+
+
+@click.command(epilog=EPILOG)
+@component_options
+@click.option("--trajectories", type=click.Path(path_type=Path), help="Score these JSON lines.")
+@click.option("--policy", type=click.Path(path_type=Path), help="Evaluate this policy's folder.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write JSON lines (.gz is packed).")
+@click.option(
+    "--on-error",
+    type=click.Choice(["stop", "skip"]),
+    default="stop",
+    show_default=True,
+    help="A line that cannot be scored: stop there, or write it with its error and go on.",
+)
+@click.option(
+    "--split",
+    type=click.Choice(["train", "eval"]),
+    default="eval",
+    show_default=True,
+    help="The tasks that a policy is evaluated on.",
+)
+@click.option(
+    "-k", "samples", type=click.IntRange(1), default=4, show_default=True, help="Rollouts a task."
+)
+@click.option("--tasks", type=click.IntRange(1), help="Tasks, spread over kinds.  [default: all]")
+@click.option("--seed", type=click.IntRange(0), help="Of the sampling.  [default: run.seed, 0]")
+@json_option
+def command(trajectories: Path | None, policy: Path | None, as_json: bool, **options: Any) -> None:
+    """Score recorded trajectories (--trajectories) or evaluate a policy (--policy).
+
+    A policy's score is the mean over tasks of its k rollouts' progress, and the share of rollouts
+    that solve all turns, with 95 % bootstrap intervals over tasks. Rollouts that an outage ended
+    are counted apart, never as zeros.
+    """
+    if (trajectories is None) == (policy is None):
+        raise click.UsageError("Give either --trajectories FILE or --policy DIR.")
+    if trajectories is not None:
+        _score(trajectories, options, as_json)
+    else:
+        assert policy is not None
+        _evaluate(policy, options, as_json)
+
+
+# ------------------------------------------------------------------------------- trajectories
+def _score(trajectories: Path, options: dict[str, Any], as_json: bool) -> None:
+    from rods.assembly import assemble
+    from rods.jsonl import JsonlReader, JsonlWriter
+    from rods.recordings import score_recordings
+
+    if options["out"] is None:
+        raise click.UsageError("--trajectories needs --out FILE for the verdicts.")
+    reader = JsonlReader(trajectories)
+    parts = assemble(options["plugins"], options["config"], options["overrides"])
+    environment = parts.environment()
+    try:
+        with (
+            JsonlWriter(options["out"]) as writer,
+            progress_bar("Scoring", reader.size) as advance,
+        ):
+            report = score_recordings(
+                environment,
+                reader,
+                writer,
+                on_error=options["on_error"],
+                progress=lambda lines: advance(reader.position, f"{lines} lines"),
+            )
+    finally:
+        environment.close()
+    if as_json:
+        return print_json({**report.model_dump(), "out": str(options["out"])})
+    pairs = {
+        "lines": report.lines,
+        "scored": report.scored,
+        "with an error": report.errors,
+        "valid": report.valid,
+        **{f"  {kind}": share for kind, share in report.valid_by_kind.items()},
+        **{f"progress, {rule}": mean for rule, mean in report.progress.items()},
+        "seconds": report.seconds,
+        **{f"sha256 {source}": digest for source, digest in report.data_hashes.items()},
+        "verdicts": options["out"],
+    }
+    print_pairs(f"{environment.name}: {trajectories}", pairs)
+
+
+# ------------------------------------------------------------------------------- policies
+def _evaluate(policy: Path, options: dict[str, Any], as_json: bool) -> None:
+    from rods.assembly import assemble
+    from rods.errors import DataError
+    from rods.policy_report import evaluate_policy
+
+    if not policy.is_dir():
+        raise DataError(f"{policy} is no folder with a policy; a run's is RUN/policy.")
+    parts = assemble(options["plugins"], options["config"], options["overrides"])
+    environment, trainer = parts.environment(), parts.trainer()
+    try:
+        trainer.load(policy)
+        with progress_bar("Evaluating", 100) as advance:
+            report = evaluate_policy(
+                trainer,
+                environment,
+                split=options["split"],
+                tasks=options["tasks"],
+                samples=options["samples"],
+                seed=parts.run.seed if options["seed"] is None else options["seed"],
+                out=options["out"],
+                progress=lambda done, total: advance(100 * done // total, f"{done} of {total}"),
+            )
+    finally:
+        environment.close()
+    report = {"policy": str(policy), **report}
+    if as_json:
+        print_json(report)
+    else:
+        _show(report)
+
+
+def _show(report: dict[str, Any]) -> None:
+    """Levels in all, by kind and by set; then what was left out and what it was read from."""
+    levels = {
+        "all": report,
+        **{f"kind {name}": level for name, level in report["kinds"].items()},
+        **{f"set {name}": level for name, level in report["sets"].items()},
+    }
+    columns = ("", "tasks", "progress (95 % interval)", "all turns solved (95 % interval)")
+    title = f"{report['environment']} {report['split']}, {report['samples']} rollouts a task"
+    print_table(title, columns, [(name, *_cells(level)) for name, level in levels.items()])
+    pairs = {
+        "rollouts": report["rollouts"],
+        "unscored (an outage)": report["unscored_rollouts"],
+        **{f"ended: {stop}": n for stop, n in report["stops"].items()},
+        "malformed calls": report["malformed"],
+        "seed": report["seed"],
+        "seconds": report["seconds"],
+        **{f"sha256 {source}": digest for source, digest in report["data_hashes"].items()},
+    }
+    print_pairs(report["policy"], pairs)
+
+
+def _cells(level: dict[str, Any]) -> tuple[object, ...]:
+    if level["progress"] is None:
+        return (0, None, None)
+    shown = [
+        f"{level[name]:.3f} ({low:.3f} to {high:.3f})"
+        for name, (low, high) in (
+            ("progress", level["progress_ci"]),
+            ("solved", level["solved_ci"]),
+        )
+    ]
+    return (level["n"], *shown)

@@ -1,0 +1,73 @@
+"""What a policy reaches on a split: progress and solved tasks, with what an outage left out."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from rods.errors import DataError
+from rods.evaluation import held_out, overview, score_groups
+from rods.interfaces import Environment, Trainer
+from rods.jsonl import JsonlWriter, dump_line
+from rods.run_dir import group_record
+from rods.types import RolloutGroup, Split
+
+
+def evaluate_policy(
+    trainer: Trainer,
+    environment: Environment,
+    *,
+    split: Split,
+    tasks: int | None,
+    samples: int,
+    seed: int,
+    out: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """The report on ``samples`` rollouts of each task (None: all tasks), as plain JSON.
+
+    ``out`` gets one line a task, with ``task_id``, ``rewards`` and the rollouts.
+    """
+    known = environment.tasks(split)
+    if not known:
+        raise DataError(f"The environment {environment.name!r} has no {split} tasks.")
+    chosen = held_out(known, tasks or len(known))
+    start = time.perf_counter()
+    with JsonlWriter(out) if out is not None else nullcontext() as writer:
+        groups = trainer.evaluate(chosen, environment, k=samples, seed=seed, progress=progress)
+        if writer is not None:
+            for group in groups:
+                writer.write(dump_line(group_record(group, step=0)))
+    return {
+        "environment": environment.name,
+        "split": split,
+        "samples": samples,
+        "seed": seed,
+        **summary(groups),
+        "seconds": round(time.perf_counter() - start, 2),
+        "data_hashes": dict(environment.data_hashes()),
+    }
+
+
+def summary(groups: Sequence[RolloutGroup]) -> dict[str, Any]:
+    """Levels in all, by kind and by set; how the rollouts ended; messages that did not parse."""
+    trajectories = [rollout.trajectory for group in groups for rollout in group.rollouts]
+    flags = sorted({flag for group in groups for flag in group.task.flags})
+    levels = overview(score_groups(groups))
+    sets = {
+        flag: overview(score_groups(g for g in groups if flag in g.task.flags)) for flag in flags
+    }
+    for level in sets.values():
+        level.pop("kinds")
+    return {
+        **levels,
+        "sets": sets,
+        "rollouts": len(trajectories),
+        "unscored_rollouts": sum(group.unscored for group in groups),
+        "stops": dict(Counter(trajectory.stop for trajectory in trajectories)),
+        "malformed": sum(trajectory.malformed for trajectory in trajectories),
+    }
