@@ -13,13 +13,17 @@ from rods.interfaces import Buffer, Selector, Synthesizer
 @hookimpl
 def rods_register_selectors() -> Iterable[type[Selector]]:
     """``boundary`` is the paper's; ``uniform`` and ``random`` are there to compare with."""
-    return []
+    from rods.selectors import BoundarySelector, RandomSelector, UniformSelector  # noqa: PLC0415
+
+    return [BoundarySelector, UniformSelector, RandomSelector]
 
 
 @hookimpl
 def rods_register_buffers() -> Iterable[type[Buffer]]:
     """``dual-control`` is the paper's; ``static`` never changes."""
-    return []
+    from rods.buffers import DualControlBuffer, StaticBuffer  # noqa: PLC0415
+
+    return [DualControlBuffer, StaticBuffer]
 
 
 @hookimpl

@@ -54,10 +54,10 @@ class Curriculum:
     def begin_epoch(self, epoch: int) -> EpochPlan:
         """Move the pool across an epoch boundary. Idempotent: a resumed run gets the same plan."""
         self._epoch = epoch
-        if (saved := self.pool.plan(epoch)) is not None:
-            return saved
         stage = self.stage(epoch)
         with self.pool.transaction():
+            if (saved := self.pool.plan(epoch)) is not None:
+                return saved
             retired = self.buffer.retire(epoch)
             injected = self.buffer.inject(epoch) if stage.synthesis else 0
             entries = self.buffer.plan(epoch, stage, self.epoch_size)
@@ -76,7 +76,7 @@ class Curriculum:
         return self.synthesizer.redraw(task, rng_seed=visit.draw_seed) or task
 
     def observe(self, step: int, groups: Sequence[RolloutGroup]) -> None:
-        """Learn from K rollouts a task: record the outcome, find boundary seeds, ask for variants."""
+        """Learn from K rollouts a task: record them, find boundary seeds, ask for variants."""
         self.pool.record(step, self._epoch, groups)
         if self.stage(self._epoch).synthesis:
             for entry_id in self.selector.select(step, self._epoch, groups):

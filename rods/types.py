@@ -248,6 +248,11 @@ class Rollout(Record):
     reward: ProgressReward | None
     policy_version: int = 0
 
+    @property
+    def format_failure(self) -> bool:
+        """No call was executed, and at least one could not be parsed."""
+        return self.trajectory.malformed > 0 and self.trajectory.calls == 0
+
 
 class RolloutGroup(Record):
     """K rollouts of one draw of one pool entry.
@@ -279,7 +284,7 @@ class RolloutGroup(Record):
 
     @property
     def variance(self) -> float:
-        """Population variance of the reward over the scored rollouts; 0 exactly if all are equal."""
+        """Population variance over the scored rollouts; exactly 0 where all rewards are equal."""
         rewards, mean = self.rewards, self.mean
         if len(set(rewards)) < 2:  # the mean of equal floats may differ from them
             return 0.0
@@ -293,7 +298,7 @@ class RolloutGroup(Record):
     @property
     def format_failures(self) -> int:
         """Rollouts with no executed call and at least one that could not be parsed."""
-        return sum(r.trajectory.malformed > 0 and r.trajectory.calls == 0 for r in self.rollouts)
+        return sum(r.format_failure for r in self.rollouts)
 
 
 # ------------------------------------------------------------------------------- structure

@@ -182,6 +182,14 @@ class Pool:
         with self._database.read() as connection:
             yield connection
 
+    def count(self, *conditions: moving.Condition) -> int:
+        """Number of entries that meet all conditions."""
+        with self._database.read() as connection:
+            return (
+                connection.scalar(sa.select(sa.func.count(tables.entry.c.id)).where(*conditions))
+                or 0
+            )
+
     # ---------------------------------------------------------------- synthesis requests
     def request_synthesis(self, entry_id: str, step: int) -> SynthesisRequest:
         """Ask for variants of an entry; asking twice at one step is asking once."""
