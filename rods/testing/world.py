@@ -162,7 +162,7 @@ class FakeEnvironment(Environment):
 
     def tasks(self, split: Split) -> Sequence[Task]:
         """``config.tasks`` tasks; four of different kinds share one story."""
-        return [_task(split, KINDS[i % 4], i // 4) for i in range(self.config.tasks)]
+        return [story_task(split, KINDS[i % 4], i // 4) for i in range(self.config.tasks)]
 
     def tools(self) -> Mapping[str, ToolSpec]:
         """count, add, order, cancel."""
@@ -224,7 +224,7 @@ def _step(calls: list[Any]) -> Step:
 
 
 # ------------------------------------------------------------------------------- tasks
-def _task(split: Split, kind: Kind, story: int) -> Task:
+def story_task(split: Split, kind: Kind, story: int) -> Task:
     """Three requests on one stockroom: refill, order, cancel; altered as ``kind`` says."""
     rng = random.Random(f"{split}/{story}")
     first, second = rng.sample(ITEMS[split], 2)

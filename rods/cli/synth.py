@@ -1,0 +1,138 @@
+"""``rods synth``: verified variants of train tasks, offline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rods.cli.options import component_options, json_option
+from rods.cli.output import print_json, print_pairs, print_table, progress_bar, say
+
+if TYPE_CHECKING:
+    from rods.assembly import Assembly
+    from rods.interfaces import Environment
+    from rods.types import Task
+    from rods.variants import VariantReport
+
+EPILOG = """\b
+Examples
+  rods synth --plugins bfcl -n 200 --seed 0 --out variants.jsonl
+  rods synth --plugins bfcl --from-rollouts rollouts.jsonl -n 50 --out variants.jsonl
+  rods synth --plugins office --kind miss_func -n 20 --out variants.jsonl --json
+\b
+A rollouts line is {"task_id": "multi_turn_base_0", "rewards": [0.0, 0.5, 1.0, null]}; other keys
+are ignored, null is a rollout that an outage ended, and the last line of a task counts. Seeds are
+the tasks that the boundary selector would take; -o selector.alpha_high=0.9 moves its zone.
+Variants of your own can be seeds too: --seeds variants.jsonl makes their ids known.
+The file under --out is complete or has the suffix .partial; what was made is never lost.
+Equal tasks, options and --seed give equal variants."""
+
+
+@click.command(epilog=EPILOG)
+@component_options
+@click.option(
+    "--split",
+    type=click.Choice(["train", "eval"]),
+    default="train",
+    show_default=True,
+    help="The seeds; eval is refused, its variants would contaminate the evaluation.",
+)
+@click.option("--kind", "kinds", multiple=True, help="Only seeds of this kind (repeat for more).")
+@click.option(
+    "--from-rollouts", type=click.Path(path_type=Path), help="Take boundary seeds from these lines."
+)
+@click.option(
+    "--seeds",
+    "seed_files",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="Task lines, such as an earlier --out, that are seeds as well.",
+)
+@click.option(
+    "-n", "wanted", type=click.IntRange(1), default=100, show_default=True, help="Variants to make."
+)
+@click.option("--seed", type=click.IntRange(0), help="Of the choices.  [default: run.seed, 0]")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Task lines (.gz too).")
+@json_option
+def command(split: str, wanted: int, out: Path, as_json: bool, **options: Any) -> None:
+    """Make variants of train tasks that are executed, checked and near the seed in structure.
+
+    Each seed is asked in turn until -n variants are admitted or no seed gives any more. Every
+    variant's reference has run twice in fresh worlds with equal results, and none is near an
+    evaluation task. No language model and no training is needed.
+    """
+    from rods.assembly import assemble
+    from rods.errors import ConfigError
+    from rods.jsonl import JsonlWriter
+    from rods.variants import VariantMaker
+
+    if split == "eval":
+        raise ConfigError(
+            "--split eval is refused: variants of evaluation tasks would contaminate the "
+            "evaluation; use --split train."
+        )
+    parts = assemble(options["plugins"], options["config"], options["overrides"])
+    environment = parts.environment()
+    try:
+        seeds, measured = _seeds(parts, environment, options)
+        seed = parts.run.seed if options["seed"] is None else options["seed"]
+        maker = VariantMaker(parts.synthesizer(environment), seeds, seed)
+        with JsonlWriter(out) as writer, progress_bar("Synthesis", wanted) as advance:
+            for done, candidate in enumerate(maker.make(wanted), 1):
+                writer.write(candidate.task.model_dump_json())
+                advance(done, f"{done} of {wanted}")
+    finally:
+        environment.close()
+    report = maker.report(wanted)
+    if report.admitted < wanted:
+        say(f"Only {report.admitted} of {wanted} variants: {_why(report)}")
+    _show(report, measured, out, as_json)
+
+
+def _why(report: VariantReport) -> str:
+    if not report.seeds:
+        return "no measured task lies on the boundary."
+    return f"all {report.seeds} seeds are exhausted; more seeds or other options give more."
+
+
+def _seeds(
+    parts: Assembly, environment: Environment, options: dict[str, Any]
+) -> tuple[Sequence[Task], dict[str, int]]:
+    """The tasks to vary, and how many were measured if rollouts chose them."""
+    from rods.jsonl import JsonlReader
+    from rods.pool import Pool
+    from rods.variants import boundary_seeds, read_evidence, seed_tasks
+
+    readers = [JsonlReader(path) for path in options["seed_files"]]
+    tasks = {task.id: task for task in seed_tasks(environment, readers, options["kinds"])}
+    if options["from_rollouts"] is None:
+        return list(tasks.values()), {}
+    held_out = frozenset(task.id for task in environment.tasks("eval"))
+    evidence = read_evidence(JsonlReader(options["from_rollouts"]), tasks, held_out)
+    with Pool.open("sqlite://") as pool:
+        seeds = boundary_seeds(parts.selector(pool), evidence, tasks)
+    return seeds, {"measured": len(evidence), "boundary": len(seeds)}
+
+
+def _show(report: VariantReport, measured: dict[str, int], out: Path, as_json: bool) -> None:
+    if as_json:
+        return print_json({**report.model_dump(), **measured, "out": str(out)})
+    rows = [(s, r, n) for s, reasons in report.funnel.items() for r, n in reasons.items()]
+    print_table("Funnel", ("stage", "reason", "count"), rows)
+    pairs: dict[str, object] = {
+        **{f"tasks {what}": n for what, n in measured.items()},
+        "admitted": f"{report.admitted} of {report.wanted}",
+        **{f"  {kind}": n for kind, n in report.kinds.items()},
+        "seeds covered": f"{report.seeds_covered} of {report.seeds}",
+        "seeds exhausted": report.seeds_exhausted,
+        "distance, mean": report.distances["mean"],
+        "distance, largest": report.distances["max"],
+        "isomorphic share": report.distances["isomorphic"],
+        "seconds": report.seconds,
+        "admitted a second": report.per_second,
+        "tasks written to": out,
+    }
+    print_pairs("Variants", pairs)
