@@ -109,21 +109,29 @@ def main() -> None:
 
 
 def _explain(error: Exception) -> int:
-    """Say in one line what went wrong; the exit status."""
-    if isinstance(error, RodsError):
+    """Say in one line what went wrong, and in a second how to go on; the exit status."""
+    status = 1
+    if _disk_is_full(error):
+        _say("Error: No space is left on the disk; make room, what was done is kept.")
+    elif isinstance(error, RodsError):
+        status = error.exit_status
         _say(f"Error: {error}")
-        return error.exit_status
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        where = f" of {error.filename}" if error.filename else ""
-        _say(f"Error: No space left on the disk{where}; what was done is kept.")
-        return 1
-    if isinstance(error, BrokenPipeError):
-        return 1
-    text = " ".join(str(error).split())
-    _say(
-        f"Error: {type(error).__name__}: {text} (a defect; `rods --debug ...` shows the traceback)"
-    )
-    return 1
+    elif not isinstance(error, BrokenPipeError):
+        text = " ".join(str(error).split())
+        _say(f"Error: {type(error).__name__}: {text} (`rods --debug ...` shows where)")
+    for note in getattr(error, "__notes__", ()):
+        _say(note)
+    return status
+
+
+def _disk_is_full(error: BaseException | None) -> bool:
+    """Whether the system or SQLite said so, anywhere in the chain of causes."""
+    while error is not None:
+        full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+        if full or "database or disk is full" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _say(line: str) -> None:

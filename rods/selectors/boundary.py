@@ -50,6 +50,11 @@ class BoundarySelector(QuotaSelector):
 
     config: Config
 
+    @property
+    def zone(self) -> tuple[float, float]:
+        """The lowest and the highest mean reward of a seed."""
+        return self.config.alpha_low, self.config.alpha_high
+
     def rank(self, step: int, evidence: Sequence[Evidence]) -> list[tuple[str, Kind]]:
         """Boundary entries by phi; equals in a seeded order."""
         seeds = [e for e in evidence if self._is_boundary(e)]

@@ -1,0 +1,5 @@
+"""``python -m rods`` is the ``rods`` command."""
+
+from rods.cli import main
+
+main()

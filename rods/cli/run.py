@@ -1,0 +1,135 @@
+"""``rods run``: the whole loop, a resumed one, or only its preflight."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rods.cli.options import component_options, json_option
+from rods.errors import ConfigError, RunDirError
+
+if TYPE_CHECKING:
+    from rods.runner import TrainingRun
+
+EPILOG = """\b
+Examples
+  rods run --plugins office,grpo-trl                      the demo: it learns on two cores
+  rods run --plugins bfcl,grpo-trl --out runs/bfcl -o curriculum.epoch_size=16
+  rods run --config examples/qwen3-4b-bfcl.toml --dry-run what is missing, without a GPU
+  rods run --resume runs/bfcl                             after Ctrl-C, a crash or a kill
+\b
+Settings: the TOML file, then flags, then -o; `rods plugins show NAME` lists every key. Without a
+file and without --preset the plugins' own `demo` settings are the defaults; --preset paper takes
+the published rules, --preset demo,paper both, --preset none neither."""
+
+
+@click.command(epilog=EPILOG)
+@component_options
+@click.option("--preset", metavar="NAMES", help="Sets of defaults: demo, paper, none.")
+@click.option("--seed", type=click.IntRange(0), help="Every other seed is derived from it.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="The run's folder.  [default: runs/..]"
+)
+@click.option(
+    "--resume", type=click.Path(path_type=Path), help="Go on with the run in this folder."
+)
+@click.option("--dry-run", is_flag=True, help="Only check: data, references, model, options.")
+@json_option
+def command(resume: Path | None, dry_run: bool, as_json: bool, **options: Any) -> None:
+    """Train a policy on tasks that follow what it can do.
+
+    The run's folder holds settings, pool, rollouts, checkpoints, policy and summary.json.
+    """
+    if resume is not None and _is_finished(resume, options, as_json):
+        return
+    run = _run(resume, options)
+    if dry_run:
+        sys.exit(0 if _dry_run(run, as_json) else 1)
+    with _resumable(run):
+        summary = _train(run)
+    if summary:
+        _show(summary, as_json)
+
+
+def _run(resume: Path | None, options: dict[str, Any]) -> TrainingRun:
+    from rods.assembly import assemble
+    from rods.config import split_names
+    from rods.runner import new_run, resumed_run
+
+    if resume is not None:
+        return resumed_run(resume, sys.argv)
+    preset = options["preset"] and split_names(options["preset"])
+    flags = {"run.seed": options["seed"], "run.preset": preset}
+    assembly = assemble(options["plugins"], options["config"], options["overrides"], flags)
+    return new_run(assembly, options["out"], sys.argv)
+
+
+def _is_finished(path: Path, options: dict[str, Any], as_json: bool) -> bool:
+    """Show the result of a run that has nothing left to do; refuse settings for a resumed one."""
+    from rods.runner import finished
+
+    if given := [name for name, value in options.items() if value not in (None, ())]:
+        raise ConfigError(f"--resume takes the run's own settings; leave out {', '.join(given)}.")
+    summary = finished(path)
+    if summary is None:
+        return False
+    if not as_json:
+        click.echo(f"The run in {path} is finished.")
+    _show(summary, as_json)
+    return True
+
+
+def _train(run: TrainingRun) -> dict[str, Any]:
+    from rods.runner import rank
+
+    if rank() > 0:
+        return run.train()
+    from rich.console import Console
+
+    from rods.cli.live import display
+
+    with display(Console(stderr=True), run.assembly.plugins.observe):
+        return run.train()
+
+
+def _dry_run(run: TrainingRun, as_json: bool) -> bool:
+    """Show the preflight; whether all of it passed."""
+    from rods.cli.output import print_json, print_table
+
+    checks = list(run.checks())
+    if as_json:
+        print_json([check.model_dump() for check in checks])
+    else:
+        rows = [("ok" if c.ok else "FAIL", c.name, c.detail, c.fix) for c in checks]
+        print_table("Preflight", ("", "check", "found", "mend it with"), rows)
+    return all(check.ok for check in checks)
+
+
+def _show(summary: dict[str, Any], as_json: bool) -> None:
+    from rods.cli.output import print_json
+    from rods.cli.report import print_summary
+
+    if as_json:
+        print_json(summary)
+    else:
+        print_summary(summary)
+
+
+@contextmanager
+def _resumable(run: TrainingRun) -> Iterator[None]:
+    """Whatever ends the run early, the user learns how to go on."""
+    hint = f"Go on with: rods run --resume {run.path}"
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(f"Interrupted. {hint}", err=True)
+        sys.exit(130)
+    except Exception as error:
+        if not isinstance(error, RunDirError) and (run.path / "config.toml").exists():
+            error.add_note(hint)
+        raise
