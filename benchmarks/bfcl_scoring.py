@@ -21,10 +21,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from rods.types import AssistantMessage, Step, Task, Trajectory
 from rods_bfcl.asset import open_asset
 from rods_bfcl.environment import BfclEnvironment
 from rods_bfcl.parsing import render_call
+
+from rods.types import AssistantMessage, Step, Task, Trajectory
 
 CHECKER = "bfcl_eval.eval_checker.multi_turn_eval"
 
@@ -112,7 +113,8 @@ def official_checker(recordings: Sequence[dict[str, Any]]) -> Iterator[Callable[
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert child.stdin is not None and child.stdout is not None
+    assert child.stdin is not None
+    assert child.stdout is not None
     stdin, stdout = child.stdin, child.stdout
     stdin.write(json.dumps(list(recordings)) + "\n")
 

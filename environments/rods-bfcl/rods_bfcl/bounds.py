@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 MAX_TEXT = 200_000  # characters of one call's arguments
+MAX_SHORT = 10_000  # a text so short that a handful of them stays below MAX_TEXT
 MAX_ITEMS = 20_000  # values in one call's arguments
 MAX_DEPTH = 32
 MAX_BITS = 1024  # of an integer argument: the range of a float
@@ -18,8 +20,20 @@ class OutOfBoundsError(ValueError):
     """An argument is too large, too long or too deep."""
 
 
-def copy_arguments(arguments: Any) -> Any:
-    """The arguments with nothing shared with the caller's; OutOfBoundsError beyond the bounds."""
+def check_arguments(arguments: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Arguments that share no container with the caller's; OutOfBoundsError beyond the bounds."""
+    for value in arguments.values():
+        kind = type(value)
+        if kind is str:
+            if len(value) > MAX_SHORT:
+                break
+        elif kind is int:
+            if value.bit_length() > MAX_BITS:
+                break
+        elif kind is not float and kind is not bool:
+            break
+    else:
+        return arguments  # a few scalars: almost every call
     budget = [MAX_ITEMS, MAX_TEXT]
     return {name: _copy(value, budget, MAX_DEPTH) for name, value in arguments.items()}
 

@@ -6,9 +6,13 @@ import copy
 import marshal
 from typing import Any
 
+_IMMUTABLE = frozenset((str, int, float, bool, type(None)))
+
 
 def copy_plain(value: Any) -> Any:
-    """A deep copy. Plain data go through ``marshal``, five to ten times quicker than ``deepcopy``."""
+    """A deep copy; plain containers go through ``marshal``, several times quicker than deepcopy."""
+    if type(value) in _IMMUTABLE:
+        return value
     try:
         return marshal.loads(marshal.dumps(value))
     except ValueError:  # an object of a class

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import Field
 
 from rods.errors import DataError, did_you_mean
-from rods.interfaces import Component, ComponentConfig, Environment
+from rods.interfaces import Component, Environment
 from rods.types import (
     KINDS,
     EmptyTurnRule,
@@ -20,7 +20,6 @@ from rods.types import (
     Split,
     Step,
     Task,
-    ToolCall,
     ToolSpec,
     Trajectory,
 )
@@ -39,7 +38,7 @@ class BfclEnvironment(Environment):
 
     name = "bfcl"
 
-    class Config(ComponentConfig):
+    class Config(Component.Config):
         """Which tasks, and where their data lie."""
 
         asset: Path | None = Field(
@@ -142,15 +141,14 @@ class BfclEnvironment(Environment):
 
 def _executed(task: Task, turn: int, steps: Sequence[Step]) -> list[Invocation]:
     """The calls of a turn; one that the episode refused, as its tool was hidden, fails again."""
-    visible = task.tools_at(turn)
     return [
-        Invocation(None if _refused(call, index, step, visible) else call.name, call.arguments)
+        Invocation(None, {})
+        if _failed(step, index) and call.name not in task.tools_at(turn)
+        else Invocation(call.name, call.arguments)
         for step in steps
         for index, call in enumerate(step.message.calls)
     ]
 
 
-def _refused(call: ToolCall, index: int, step: Step, visible: Sequence[str]) -> bool:
-    if call.name in visible or index >= len(step.results):
-        return False
-    return step.results[index].error
+def _failed(step: Step, index: int) -> bool:
+    return index < len(step.results) and step.results[index].error

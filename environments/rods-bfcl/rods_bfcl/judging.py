@@ -7,21 +7,23 @@ earlier turns). Judging goes on after a failed turn. The reference runs once a t
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from rods.types import Task, TurnVerdict
 from rods_bfcl.copying import copy_plain
-from rods_bfcl.rendering import ERROR_PREFIX, render
+from rods_bfcl.rendering import ERROR_PREFIX
+from rods_bfcl.results import Demand, Key, Pool, key_of
 from rods_bfcl.states import comparable
-from rods_bfcl.upstream import STATELESS_CLASSES, Upstream
+from rods_bfcl.templates import Template
+from rods_bfcl.upstream import Upstream
 from rods_bfcl.world import Scenario, World
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
+class Invocation(NamedTuple):
     """A call as it was made. Without a name it was no call at all, and fails."""
 
     name: str | None
@@ -34,7 +36,7 @@ class ReferenceTurn:
     """What the reference leaves behind after a turn."""
 
     judged: bool
-    results: Mapping[str, int]  # text -> how often the turn's calls gave it
+    results: Demand
     states: Mapping[str, Any]  # class -> comparable state; the same object while it is unchanged
 
 
@@ -44,6 +46,8 @@ class Reference:
 
     task: Task
     scenario: Scenario
+    start: Mapping[str, Template]  # class -> its instance before the first turn
+    states: Mapping[str, Any]  # class -> comparable state before the first turn
     turns: tuple[ReferenceTurn, ...]
 
 
@@ -58,78 +62,88 @@ class Judge:
     def reference(self, task: Task) -> Reference:
         """What the task's reference leaves behind, from the cache where possible."""
         known = self._references.get(task.id)
-        if known is not None and (known.task is task or known.task == task):
-            self._references.move_to_end(task.id)
-            return known
-        reference = self._references[task.id] = self._run(task)
+        if known is None or not (known.task is task or known.task == task):
+            known = self._references[task.id] = run_reference(task, self._upstream)
+            if len(self._references) > self._capacity:
+                self._references.popitem(last=False)
         self._references.move_to_end(task.id)
-        if len(self._references) > self._capacity:
-            self._references.popitem(last=False)
-        return reference
+        return known
 
     def verdicts(
         self, task: Task, turns: Sequence[Sequence[Invocation]]
     ) -> tuple[TurnVerdict, ...]:
         """One verdict a turn of the task; a turn that was not reached is one without calls."""
         reference = self.reference(task)
-        replay = _Replay(World(reference.scenario, self._upstream))
+        replay = _Replay(reference, World(reference.scenario, self._upstream, reference.start))
         return tuple(
             replay.judge(turn, turns[index] if index < len(turns) else ())
             for index, turn in enumerate(reference.turns)
         )
 
-    def _run(self, task: Task) -> Reference:
-        scenario = Scenario.of(task.initial_state)
-        world = World(scenario, self._upstream)
-        states: dict[str, Any] = {}
-        turns = []
-        for turn in task.turns:
-            texts = [_text(world, call.name, call.arguments, ()) for call in turn.reference]
-            states = {name: _kept(states.get(name), world, name) for name in _compared(world)}
-            turns.append(ReferenceTurn(bool(turn.reference), Counter(texts), states))
-        return Reference(task, scenario, tuple(turns))
+
+def run_reference(task: Task, upstream: Upstream) -> Reference:
+    """Run the task's reference in a fresh world."""
+    scenario = Scenario.of(task.initial_state)
+    world = World(scenario, upstream)
+    initial = states = {name: _frozen(world, name) for name in world.classes}
+    start = world.snapshot()
+    turns = []
+    for turn in task.turns:
+        keys = [_run(world, call.name, call.arguments, ()) for call in turn.reference]
+        if world.touched:
+            states = states | {name: _frozen(world, name) for name in world.touched}
+            world.touched.clear()
+        turns.append(ReferenceTurn(bool(turn.reference), Demand(keys), states))
+    return Reference(task, scenario, start, initial, tuple(turns))
 
 
 class _Replay:
     """A rollout that is run again, in a world of its own."""
 
-    def __init__(self, world: World) -> None:
+    __slots__ = ("_agreed", "_compared", "_pool", "_reference", "_world")
+
+    def __init__(self, reference: Reference, world: World) -> None:
+        self._reference = reference
         self._world = world
-        self._seen: Counter[str] = Counter()
+        self._pool = Pool()
+        self._compared = dict(reference.states)  # class -> the state it was last compared with
+        self._agreed = dict.fromkeys(reference.states, True)
 
     def judge(self, turn: ReferenceTurn, calls: Sequence[Invocation]) -> TurnVerdict:
-        self._seen.update(self._texts(calls))
-        return TurnVerdict(
-            state_ok=self._agrees(turn),
-            response_ok=all(self._seen[text] >= n for text, n in turn.results.items()),
-            judged=turn.judged,
-            acted=bool(calls),
+        self._execute(calls)
+        return _verdict(
+            self._agrees(turn), turn.results.met_by(self._pool), turn.judged, bool(calls)
         )
 
-    def _texts(self, calls: Iterable[Invocation]) -> Iterable[str]:
-        for call in calls:
-            if call.name is None:
-                yield ERROR_PREFIX
+    def _execute(self, calls: Iterable[Invocation]) -> None:
+        for name, named, positional in calls:
+            if name is None:
+                self._pool.add(ERROR_PREFIX)
             else:
-                yield _text(self._world, call.name, call.named, call.positional)
+                self._pool.add(_run(self._world, name, named, positional))
 
     def _agrees(self, turn: ReferenceTurn) -> bool:
-        return all(
-            comparable(self._world.instance(name)) == state for name, state in turn.states.items()
-        )
+        """The states are equal; what neither side has touched since needs no second look."""
+        touched = self._world.touched
+        for name, state in turn.states.items():
+            if name in touched or self._compared[name] is not state:
+                self._compared[name] = state
+                self._agreed[name] = comparable(self._world.instance(name)) == state
+        touched.clear()
+        return all(self._agreed.values())
 
 
-def _compared(world: World) -> list[str]:
-    return [name for name in world.classes if name not in STATELESS_CLASSES]
+@cache
+def _verdict(state_ok: bool, response_ok: bool, judged: bool, acted: bool) -> TurnVerdict:
+    return TurnVerdict(state_ok=state_ok, response_ok=response_ok, judged=judged, acted=acted)
 
 
-def _kept(before: Any, world: World, class_name: str) -> Any:
-    now = comparable(world.instance(class_name))
-    return before if before is not None and before == now else copy_plain(now)
+def _frozen(world: World, class_name: str) -> Any:
+    return copy_plain(comparable(world.instance(class_name)))
 
 
-def _text(world: World, name: str, named: Mapping[str, Any], positional: Sequence[Any]) -> str:
+def _run(world: World, name: str, named: Mapping[str, Any], positional: Sequence[Any]) -> Key:
     try:
-        return render(world.execute(name, named, positional))
+        return key_of(world.execute(name, named, positional))
     except Exception as error:  # noqa: BLE001 - upstream raises anything for a bad argument
         return f"{ERROR_PREFIX} {error}"

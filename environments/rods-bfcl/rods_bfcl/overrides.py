@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-import mpmath
+import mpmath  # type: ignore[import-untyped]
 
 from rods_bfcl.bounds import OutOfBoundsError, bound_power, bound_precision, bound_rounding
 

@@ -8,7 +8,6 @@ from rods.interfaces import Session
 from rods.types import JsonObject, ToolCall, ToolResult
 from rods_bfcl.rendering import ERROR_PREFIX, is_failure, render
 from rods_bfcl.states import public_state
-from rods_bfcl.upstream import STATELESS_CLASSES
 from rods_bfcl.world import World
 
 
@@ -28,11 +27,7 @@ class BfclSession(Session):
 
     def state(self) -> JsonObject:
         """Class -> its public attributes: what the official checker compares."""
-        return {
-            name: public_state(self._world.instance(name))
-            for name in self._world.classes
-            if name not in STATELESS_CLASSES
-        }
+        return {name: public_state(self._world.instance(name)) for name in self._world.classes}
 
     def snapshot(self) -> Any:
         """A copy of the world."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rods.types import JsonObject, JsonValue
+from rods_bfcl.copying import copy_plain
 
 # Attributes whose keys upstream turns into numbers; elsewhere keys are text.
 _NUMBERED = frozenset({"orders", "tweets", "comments"})
@@ -14,34 +15,25 @@ def public_state(instance: Any) -> JsonObject:
     """The public attributes of an instance of an API class."""
     state: JsonObject = {}
     for name, value in vars(instance).items():
-        if name.startswith("_"):
+        if name[0] == "_":
             continue
         if name == "root":
             state[name] = {value.name: _directory(value)}
+        elif isinstance(value, dict):
+            numbered = name in _NUMBERED
+            state[name] = {_key(k, numbered=numbered): v for k, v in copy_plain(value).items()}
         else:
-            state[name] = _json(value, numbered=name in _NUMBERED)
+            state[name] = sorted(value) if isinstance(value, set) else copy_plain(value)
     return state
 
 
 def _directory(item: Any) -> JsonValue:
     if not hasattr(item, "contents"):
-        return {"type": "file", "content": _json(item.content)}
+        return {"type": "file", "content": copy_plain(item.content)}
     return {
         "type": "directory",
         "contents": {name: _directory(child) for name, child in item.contents.items()},
     }
-
-
-def _json(value: Any, *, numbered: bool = False) -> JsonValue:
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if isinstance(value, dict):
-        return {_key(k, numbered=numbered): _json(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_json(item) for item in value]
-    if isinstance(value, set | frozenset):
-        return [_json(item) for item in sorted(value, key=repr)]
-    return repr(value)
 
 
 def _key(key: Any, *, numbered: bool) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import inspect
-import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +17,9 @@ from typing import Any
 
 from rods_bfcl.asset import Asset, open_asset
 from rods_bfcl.copying import copy_plain
+from rods_bfcl.effects import HIDDEN_WRITES, READS
 from rods_bfcl.frozen_clock import FrozenDatetime
+from rods_bfcl.lazy_random import LazyRandom
 from rods_bfcl.overrides import overrides
 
 PACKAGE = "bfcl_eval.eval_checker.multi_turn_eval.func_source_code"
@@ -43,6 +44,7 @@ class Method:
     class_name: str
     function: Callable[..., Any]  # takes the instance first
     parameters: tuple[str, ...]  # in the order of the implementation's signature
+    quiet: bool  # leaves every public attribute as it was
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,8 @@ def load_upstream(asset: Asset | None = None) -> Upstream:
 
 def _method(name: str, class_name: str, function: Callable[..., Any], cls: type[Any]) -> Method:
     signature = inspect.signature(getattr(cls, name))
-    return Method(name, class_name, function, tuple(signature.parameters)[1:])
+    quiet = name in READS or name in HIDDEN_WRITES
+    return Method(name, class_name, function, tuple(signature.parameters)[1:], quiet)
 
 
 def _load_modules(asset: Asset) -> dict[str, ModuleType]:
@@ -106,39 +109,3 @@ def _freeze(module: ModuleType) -> None:
         names["datetime"] = SimpleNamespace(datetime=FrozenDatetime)
     elif "datetime" in names:
         names["datetime"] = FrozenDatetime
-
-
-class LazyRandom:
-    """Python's generator with the given seed, seeded at the first draw; the draws are the same."""
-
-    __slots__ = ("_generator", "_seed")
-
-    def __init__(self, seed: Any) -> None:
-        self._seed = seed
-        self._generator: random.Random | None = None
-
-    def _drawing(self) -> random.Random:
-        if self._generator is None:
-            self._generator = random.Random(self._seed)
-        return self._generator
-
-    def randint(self, low: int, high: int) -> int:
-        """As ``random.Random.randint``."""
-        return self._drawing().randint(low, high)
-
-    def uniform(self, low: float, high: float) -> float:
-        """As ``random.Random.uniform``."""
-        return self._drawing().uniform(low, high)
-
-    def copy(self) -> LazyRandom:
-        """A generator that goes on with the same draws, independent of this one."""
-        twin = LazyRandom(self._seed)
-        if self._generator is not None:
-            twin._generator = random.Random()
-            twin._generator.setstate(self._generator.getstate())
-        return twin
-
-    __copy__ = copy
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> LazyRandom:
-        return self.copy()
