@@ -1,0 +1,66 @@
+"""Leave rollouts without advantage out of the forward pass: equal gradient, less work.
+
+A group whose K rollouts earned the same has advantage 0 everywhere, and so has a rollout without a
+reward. Their tokens still count in the loss's denominator, which is why the loss is scaled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+PROMPT = ("prompt_ids", "prompt_mask")
+COMPLETION = (
+    "completion_ids",
+    "completion_mask",
+    "tool_mask",
+    "old_per_token_logps",
+    "ref_per_token_logps",
+    "sampling_per_token_logps",
+    "importance_sampling_ratio",
+)
+
+
+def with_signal(inputs: Mapping[str, Any], loss_type: str) -> tuple[dict[str, Any], float]:
+    """The rows with an advantage, without padding that only other rows needed; the loss's scale.
+
+    ``scale * loss(rows)`` equals the loss of all rows, for TRL's losses and without a KL term. One
+    row stays if none has an advantage, so that there is a loss to differentiate.
+    """
+    keep = inputs["advantages"] != 0
+    if not bool(keep.any()):
+        keep = torch.zeros_like(keep).index_fill_(0, torch.tensor(0, device=keep.device), True)
+    rows = {key: _select(value, keep) for key, value in inputs.items()}
+    scale = _scale(inputs, rows, loss_type)
+    return _trim(rows), scale
+
+
+def _select(value: Any, keep: Tensor) -> Any:
+    return value[keep] if isinstance(value, Tensor) and value.dim() > 0 else value
+
+
+def _trim(rows: dict[str, Any]) -> dict[str, Any]:
+    prompt = max(1, int(rows["prompt_mask"].sum(1).max()))
+    completion = max(1, int(rows["completion_mask"].sum(1).max()))
+    for key in PROMPT:
+        rows[key] = rows[key][:, -prompt:]
+    for key in COMPLETION:
+        if isinstance(rows.get(key), Tensor) and rows[key].size(1) > 1:
+            rows[key] = rows[key][:, :completion]
+    return rows
+
+
+def _scale(inputs: Mapping[str, Any], rows: Mapping[str, Any], loss_type: str) -> float:
+    if loss_type in ("dapo", "cispo", "vespo"):  # the denominator was counted before
+        return 1.0
+    if loss_type == "bnpo":
+        return _tokens(rows) / _tokens(inputs)
+    return len(rows["advantages"]) / len(inputs["advantages"])
+
+
+def _tokens(rows: Mapping[str, Any]) -> float:
+    mask = rows["completion_mask"] * rows.get("tool_mask", 1)
+    return max(1.0, float(mask.sum()))

@@ -1,0 +1,160 @@
+"""Where a policy comes from: warm-started, a folder, or any model that transformers can load."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from peft import LoraConfig, PeftModel, get_peft_model
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    GgufConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+
+from rods.errors import DataError
+from rods.interfaces import Environment, RunFolder
+from rods_grpo_trl.config import GrpoConfig, LoraOptions
+from rods_grpo_trl.dialect import Dialect
+from rods_grpo_trl.policy import Policy
+from rods_grpo_trl.seeds import derive_seed
+from rods_grpo_trl.tiny import policy as tiny
+from rods_grpo_trl.warm_start import warm_started
+
+ADAPTER = "adapter_config.json"  # what marks a folder as a LoRA adapter's
+INITIAL = "initial"  # the tiny policy that a run started from, in the run's folder
+
+
+@dataclass(frozen=True, slots=True)
+class ChatPolicy:
+    """A language model that speaks through its own chat template."""
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    dialect: Dialect
+    context: int
+
+    def save(self, folder: Path) -> None:
+        """Write the model, or only its adapter if it has one, and the tokenizer."""
+        self.model.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
+
+def make(config: GrpoConfig, environment: Environment, run: RunFolder | None) -> Policy:
+    """The policy that the configuration names; the tiny one is kept in the run's folder."""
+    if not config.tiny:
+        return load_chat(config.model, config, seed=_seed(config, run))
+    if run is None:
+        return warm_started(environment)
+    folder = run.path / INITIAL
+    if not tiny.is_tiny(folder):
+        fresh = warm_started(
+            environment,
+            progress=lambda step, steps, loss: run.progress("warm start", step, steps),
+        )
+        _save_whole(fresh, folder)
+    return tiny.load(folder, environment.tools())  # by its path: TRL and vLLM load it from there
+
+
+def load(folder: Path, environment: Environment, config: GrpoConfig) -> Policy:
+    """The policy in a folder: a tiny one, a model's, or an adapter's, which is merged."""
+    if tiny.is_tiny(folder):
+        return tiny.load(folder, environment.tools())
+    if not (folder / ADAPTER).is_file():
+        return load_chat(str(folder), config.model_copy(update={"lora": None}))
+    base = json.loads((folder / ADAPTER).read_text())["base_model_name_or_path"]
+    policy = load_chat(str(base), config.model_copy(update={"lora": None}))
+    merged = PeftModel.from_pretrained(policy.model, str(folder)).merge_and_unload()
+    return ChatPolicy(merged, policy.tokenizer, policy.dialect, policy.context)
+
+
+def load_chat(name: str, config: GrpoConfig, *, seed: int = 0) -> ChatPolicy:
+    """A model of the hub, of a folder or of a GGUF file, with its template as the dialect."""
+    from rods_grpo_trl.hf_chat import HfChatDialect  # noqa: PLC0415 - not needed by the tiny one
+
+    tokenizer, model = _from_pretrained(name, config)
+    tokenizer.padding_side = "left"
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    dialect = HfChatDialect(tokenizer, template_kwargs=config.chat_template_kwargs)
+    model.generation_config.eos_token_id = sorted(dialect.eos_ids)
+    context = int(getattr(model.config.get_text_config(), "max_position_embeddings", config.budget))
+    adapted = _with_adapter(model, config.lora, seed) if config.lora else model
+    return ChatPolicy(adapted, tokenizer, dialect, context)
+
+
+def dtype_of(config: GrpoConfig) -> torch.dtype:
+    """The type of the weights; ``auto`` is bfloat16 where there is a GPU."""
+    if config.dtype == "auto":
+        return torch.bfloat16 if torch.cuda.is_available() else torch.float32
+    dtype: torch.dtype = getattr(torch, config.dtype)
+    return dtype
+
+
+def _from_pretrained(
+    name: str, config: GrpoConfig
+) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
+    options: dict[str, Any] = dict(config.grpo.get("model_init_kwargs") or {})
+    options.setdefault("trust_remote_code", bool(config.grpo.get("trust_remote_code", False)))
+    path, gguf = _gguf(name)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(path, **gguf)
+        if gguf:  # quantised weights could be neither trained nor saved
+            options["quantization_config"] = GgufConfig(dequantize=True)
+        model = AutoModelForCausalLM.from_pretrained(
+            path, dtype=dtype_of(config), **gguf, **options
+        )
+    except (OSError, ValueError, ImportError) as error:
+        raise DataError(
+            f"Cannot load the model {name!r}: {error}. Download it with "
+            f"`hf download {name}`, or name a folder that holds it."
+        ) from error
+    return tokenizer, model
+
+
+def _gguf(name: str) -> tuple[str, dict[str, str]]:
+    if not name.endswith(".gguf"):
+        return name, {}
+    path = Path(name).expanduser()
+    return str(path.parent), {"gguf_file": path.name}
+
+
+def _with_adapter(model: PreTrainedModel, lora: LoraOptions, seed: int) -> PreTrainedModel:
+    """The model with a new adapter whose random part is a function of the seed."""
+    targets = lora.target_modules
+    config = LoraConfig(
+        r=lora.r,
+        lora_alpha=lora.alpha,
+        lora_dropout=lora.dropout,
+        target_modules=targets if isinstance(targets, str) else list(targets),
+        task_type="CAUSAL_LM",
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(derive_seed(seed, "lora"))
+        return cast(PreTrainedModel, get_peft_model(model, config))
+
+
+def _save_whole(policy: tiny.TinyPolicy, folder: Path) -> None:
+    """The policy is in ``folder``, complete or not at all; a second rank finds it there."""
+    part = folder.with_name(f"{folder.name}.part-{os.getpid()}")
+    part.mkdir(parents=True)
+    policy.save(part)
+    try:
+        part.rename(folder)
+    except OSError:  # another rank was first
+        shutil.rmtree(part)
+        if not tiny.is_tiny(folder):
+            raise
+
+
+def _seed(config: GrpoConfig, run: RunFolder | None) -> int:
+    if config.seed is not None:
+        return config.seed
+    return run.seed if run is not None else 0
