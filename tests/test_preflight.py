@@ -1,0 +1,108 @@
+"""What is found out before a run starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from rods.curriculum import CurriculumConfig
+from rods.errors import DataError, UserError
+from rods.interfaces import Environment
+from rods.preflight import iter_checks, play_reference, require
+from rods.testing import FakeEnvironment, FakeTrainer
+from rods.types import Check, Split, Task, ToolCall, TrainingStage, Turn
+
+
+class Trainer(FakeTrainer):
+    """Has a check of its own."""
+
+    def preflight(self, environment: Environment, tasks: Sequence[Task]) -> list[Check]:
+        return [
+            Check(name="packages", ok=False, detail="torch is missing", fix="pip install torch")
+        ]
+
+
+class Changed(FakeEnvironment):
+    """The stockroom with other tasks."""
+
+    def __init__(self, **tasks: Sequence[Task]) -> None:
+        super().__init__()
+        self.changed = tasks
+
+    def tasks(self, split: Split) -> Sequence[Task]:
+        return self.changed.get(split, super().tasks(split))
+
+
+def found(environment: Environment, out: Path, *stages: TrainingStage) -> dict[str, Check]:
+    schedule = CurriculumConfig(stages=stages or (TrainingStage(),))
+    checks = iter_checks(environment, Trainer(), schedule, out, seed=0)
+    return {check.name: check for check in checks}
+
+
+def test_a_sound_world_passes_and_the_trainer_has_its_say(tmp_path: Path) -> None:
+    checks = found(FakeEnvironment(), tmp_path / "runs" / "one")
+    assert [name for name, check in checks.items() if not check.ok] == ["packages"]
+    assert "held out" in checks["tasks"].detail
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_reference_that_does_not_solve_its_task_is_named(tmp_path: Path) -> None:
+    wrong = FakeEnvironment().tasks("train")[0]
+    turn = Turn(
+        user="x", reference=(ToolCall(name="add", arguments={"item": "none", "amount": 1}),)
+    )
+    broken = wrong.model_copy(update={"turns": (*wrong.turns, turn), "tools": ()})
+    check = found(Changed(train=[broken]), tmp_path)["gold replay"]
+    assert not check.ok
+    assert f"1 of 9 references fail; {broken.id}" in check.detail
+
+
+def test_an_outage_of_the_world_is_a_failed_check(tmp_path: Path) -> None:
+    checks = found(FakeEnvironment(FakeEnvironment.Config(outage_every=1)), tmp_path)
+    assert "does not answer" in checks["gold replay"].detail
+
+
+def test_a_task_in_both_splits_is_found(tmp_path: Path) -> None:
+    train = FakeEnvironment().tasks("train")
+    check = found(Changed(eval=[train[3]]), tmp_path)["tasks"]
+    assert not check.ok
+    assert f"1 are in both splits, such as {train[3].id!r}" in check.detail
+
+
+def test_a_stage_without_tasks_is_found(tmp_path: Path) -> None:
+    base = [task for task in FakeEnvironment().tasks("train") if task.kind == "base"]
+    stage = TrainingStage(name="late", kinds=("long_context",))
+    check = found(Changed(train=base), tmp_path, stage)["schedule"]
+    assert not check.ok
+    assert "stage 'late' asks for" in check.detail
+
+
+def test_data_that_cannot_be_read_ends_the_checks_in_one_line(tmp_path: Path) -> None:
+    class Missing(FakeEnvironment):
+        def tasks(self, split: Split) -> Sequence[Task]:
+            raise DataError("The asset is missing.")
+
+    checks = found(Missing(), tmp_path)
+    assert list(checks) == ["tasks"]
+    assert checks["tasks"].detail == "The asset is missing."
+
+
+def test_a_file_in_the_way_of_the_folder_is_found(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert not found(FakeEnvironment(), tmp_path / "file" / "run")["folder"].ok
+
+
+def test_what_failed_is_one_error_with_its_remedy() -> None:
+    checks = [Check(name="a", ok=True), *Trainer().preflight(FakeEnvironment(), [])]
+    with pytest.raises(UserError, match="packages: torch is missing -> pip install torch"):
+        require(checks)
+    require(checks[:1])
+
+
+@pytest.mark.parametrize("task", FakeEnvironment().tasks("eval")[:8], ids=lambda task: task.id)
+def test_a_reference_is_played_through_a_real_episode(task: Task) -> None:
+    rollout = play_reference(FakeEnvironment(), task)
+    assert rollout.reward is not None
+    assert rollout.reward.solved
