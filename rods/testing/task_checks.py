@@ -128,16 +128,17 @@ def _call_problem(
 
 def suggestions_fit_the_schemas(subject: Subject) -> str:
     """Every value that ``suggest`` offers for a parameter fits the parameter's schema."""
-    offered = 0
+    seen: set[tuple[str, str, str]] = set()
     for task in subject.sample:
         for name in task.tools_at(len(task.turns)):
             for parameter, schema in subject.specs[name].properties.items():
-                values = subject.environment.suggest(name, parameter, task.initial_state)
-                for value in values:
-                    offered += 1
-                    if not Draft202012Validator(schema).is_valid(value):
+                fits = Draft202012Validator(schema).is_valid
+                for value in subject.environment.suggest(name, parameter, task.initial_state):
+                    key = (name, parameter, repr(value))
+                    if key not in seen and not fits(value):
                         raise Finding(f"suggest({name!r}, {parameter!r}) offers {value!r:.80}.")
-    return f"{offered} values" if offered else "none offered"
+                    seen.add(key)
+    return f"{len(seen)} values" if seen else "none offered"
 
 
 def hashes_are_sha256(subject: Subject) -> str:

@@ -230,7 +230,7 @@ def story_task(split: Split, kind: Kind, story: int) -> Task:
     first, second = rng.sample(ITEMS[split], 2)
     stock = {item: rng.randint(1, 50) for item in ITEMS[split]}
     if kind == "long_context":
-        stock |= {f"{split} item {i}": rng.randint(1, 50) for i in range(80)}
+        stock |= {f"{split} item {i}": 1 + i % 50 for i in range(80)}
     number = rng.randint(2, 60)
     return Task(
         id=f"fake_{split}_{kind}_{story}",
