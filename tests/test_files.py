@@ -6,7 +6,7 @@ import errno
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rods.files import (
@@ -40,8 +40,9 @@ def test_a_write_that_fails_leaves_the_old_content_and_no_rest(tmp_path: Path) -
     assert [p.name for p in tmp_path.iterdir()] == ["a.json"]
 
 
+@settings(max_examples=30)  # every line waits for the disk
 @given(
-    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n\r"))),
+    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n\r")), max_size=4),
     st.binary(min_size=1),
 )
 def test_a_torn_last_line_is_cut_off_and_the_others_stay(

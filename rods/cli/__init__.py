@@ -5,12 +5,15 @@ from __future__ import annotations
 import errno
 import sys
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 import click
 
 from rods import __version__
 from rods.errors import PluginError, RodsError, did_you_mean
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 # One file a command: rods/cli/NAME.py holds the click command as ``command``.
 COMMANDS = {
@@ -35,7 +38,7 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Built-in commands in their order, then those of plugins."""
-        return [*COMMANDS, *sorted(_extra_commands())]
+        return [*COMMANDS, *sorted(_extra_commands().keys() - COMMANDS.keys())]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The imported command, or None."""
@@ -43,40 +46,52 @@ class LazyGroup(click.Group):
             command = import_module(f"rods.cli.{cmd_name}").command
             assert isinstance(command, click.Command)
             return command
-        extra = _extra_commands().get(cmd_name)
-        return None if extra is None else _load_extra(extra)
+        found = _extra_commands().get(cmd_name)
+        return _load_extra(found) if found else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does it, but an unknown name comes with the nearest one."""
-        known = self.list_commands(ctx)
-        if args and not args[0].startswith("-") and args[0] not in known:
-            raise click.UsageError(f"No command {args[0]!r}. {did_you_mean(args[0], known)}", ctx)
+        name = args[0] if args else "-"
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            hint = did_you_mean(name, self.list_commands(ctx))
+            raise click.UsageError(f"No command {name!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table of commands, from text that needs no import."""
-        extra = {name: _origin(point) for name, point in sorted(_extra_commands().items())}
+        rows = {**COMMANDS}
+        for name, found in sorted(_extra_commands().items()):
+            hidden = ", hidden by the command of rods itself" * (name in COMMANDS)
+            rows[f"{name} " * bool(hidden) or name] = f"(from {_owners(found)}{hidden})"
         with formatter.section("Commands"):
-            formatter.write_dl([*COMMANDS.items(), *extra.items()])
+            formatter.write_dl(list(rows.items()))
 
 
-def _extra_commands() -> dict[str, EntryPoint]:
-    return {p.name: p for p in entry_points(group="rods.commands") if p.name not in COMMANDS}
+def _extra_commands() -> dict[str, list[EntryPoint]]:
+    """Commands of plugins by name, from metadata; several of one name are kept apart."""
+    from importlib.metadata import entry_points  # as slow as everything else here together
+
+    found: dict[str, list[EntryPoint]] = {}
+    for point in entry_points(group="rods.commands"):
+        found.setdefault(point.name, []).append(point)
+    return found
 
 
-def _origin(point: EntryPoint) -> str:
-    return f"(from {point.dist.name})" if point.dist else ""
+def _owners(points: list[EntryPoint]) -> str:
+    return " and ".join(point.dist.name if point.dist else "unknown" for point in points)
 
 
-def _load_extra(point: EntryPoint) -> click.Command:
-    where = f"Command {point.name!r} {_origin(point)}".rstrip()
+def _load_extra(points: list[EntryPoint]) -> click.Command:
+    where = f"Command {points[0].name!r} (from {_owners(points)})"
+    if len(points) > 1:
+        raise PluginError(f"{where} is in several distributions; uninstall all but one.")
     try:
-        command = point.load()
+        command = points[0].load()
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        raise PluginError(f"{where} cannot be imported: {reason}.") from error
+        raise PluginError(f"{where} cannot be imported: {reason}") from error
     if not isinstance(command, click.Command):
         raise PluginError(f"{where} is a {type(command).__name__}, expected a click command.")
     return command

@@ -123,7 +123,7 @@ class PlainLines:
 
     def __init__(self, console: Console) -> None:
         self.console, self.view = console, View()
-        self._last = -_PLAIN_EVERY_S
+        self._last = time.monotonic()
 
     @hookimpl
     def rods_run_started(self, folder: Path, epochs: int, notes: list[str]) -> None:
