@@ -37,14 +37,11 @@ class OfficeConfig(ComponentConfig):
     empty_turns: EmptyTurnRule = Field(
         "abstain", description="What a turn earns in which nothing is to be done."
     )
-    practice_single: int = Field(
-        16000, ge=0, description="Practice begins with so many tasks of one basic skill."
-    )
     practice_basic: float = Field(
-        0.8, ge=0, le=1, description="Share of basic skills in the practice that follows."
+        0.8, ge=0, le=1, description="Share of basic skills in practice; the others share the rest."
     )
     practice_turns: tuple[int, int] = Field(
-        (1, 3), description="Fewest and most turns of the practice that follows."
+        (1, 3), description="Fewest and most turns of a practice task, before a kind adds one."
     )
 
     @field_validator("turns", "practice_turns")

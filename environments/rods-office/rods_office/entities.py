@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 
 from rods.types import JsonValue
 
-SYLLABLES: tuple[str, ...] = tuple(
-    "ba be bi bo da de di do fa fo ga go gu ka ke ki ko la le lo "
-    "lu ma mi mo na ne no pa po ra ri ru sa so ta ti to va vi zo".split()
-)
+_VOWELS = {
+    "b": "aeio", "d": "aeio", "f": "ao", "g": "aou", "k": "aeio", "l": "aeou", "m": "aio",
+    "n": "aeo", "p": "ao", "r": "aiu", "s": "ao", "t": "aio", "v": "ai", "z": "o",
+}  # fmt: skip
+SYLLABLES = tuple(consonant + vowel for consonant, vowels in _VOWELS.items() for vowel in vowels)
 
 
 def _names(held_out: bool) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ class OfficeEnvironment(Environment):
         return self.sets.seeds if split == "train" else self.sets.evaluation
 
     def practice(self, rng_seed: int) -> Iterator[Task]:
-        """Endless tasks with train names: first single basic skills, then short compositions.
+        """Endless tasks with train names, mostly of basic skills in one to three turns.
 
         No composition that evaluation holds out occurs.
         """
@@ -39,10 +39,11 @@ class OfficeEnvironment(Environment):
 
     @cached_property
     def _specs(self) -> Mapping[str, ToolSpec]:
-        return {name: tool.spec for name, tool in TOOLS.items()}
+        wanted = self.sets.options.n_unseen_tools > 0
+        return {n: tool.spec for n, tool in TOOLS.items() if wanted or not tool.held_out}
 
     def tools(self) -> Mapping[str, ToolSpec]:
-        """The specifications of all tools, held-out ones included."""
+        """The specifications of all tools; held-out ones only if evaluation asks for them."""
         return self._specs
 
     def open(self, task: Task) -> OfficeSession:

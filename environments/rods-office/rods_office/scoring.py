@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from rods.types import EmptyTurnRule, ProgressReward, Step, Task, Trajectory, Turn, TurnVerdict
 from rods_office.session import OfficeSession
-from rods_office.state import Delta, delta
+from rods_office.state import Delta
 
 
 def score_by_delta(
@@ -42,7 +42,7 @@ def _reference_turn(session: OfficeSession, turn: Turn) -> tuple[Delta, str | No
     """What the reference changes, and the result that must be shown if that is nothing."""
     before = session.snapshot()
     results = [session.call(call).content for call in turn.reference]
-    changed = delta(before, session.snapshot())
+    changed = session.changes(before)
     return changed, results[-1] if results and not changed else None
 
 
@@ -51,4 +51,4 @@ def _replayed_turn(session: OfficeSession, steps: tuple[Step, ...]) -> tuple[Del
     before = session.snapshot()
     results = [session.call(call) for step in steps for call in step.executed]
     shown = {result.content for result in results if not result.error}
-    return delta(before, session.snapshot()), shown
+    return session.changes(before), shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rods.interfaces import Session
 from rods.types import JsonObject, JsonValue, ToolCall, ToolResult
 from rods_office.apps import TOOLS
-from rods_office.state import Refused, State, copied
+from rods_office.state import Delta, Refused, State, copied, delta
 
 
 class OfficeSession(Session):
@@ -28,6 +28,10 @@ class OfficeSession(Session):
     def state(self) -> JsonObject:
         """All collections, as a copy."""
         return as_json(self._state)
+
+    def changes(self, since: State) -> Delta:
+        """What changed since a snapshot."""
+        return delta(since, self._state)
 
     def snapshot(self) -> State:
         """A copy of the state."""

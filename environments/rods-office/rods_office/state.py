@@ -6,7 +6,6 @@ world intact, and the order of a listing survives every JSON store.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,7 +28,8 @@ COLLECTIONS: Mapping[str, tuple[str, ...]] = {
     "fresh": ("id",),
 }
 
-Delta = dict[str, tuple[Counter[Any], Counter[Any]]]
+Keys = list[list[tuple[str, Value]]]
+Delta = dict[str, tuple[Keys, Keys]]
 
 
 class Refused(Exception):  # noqa: N818 - a refusal is an answer, not a fault
@@ -44,7 +44,7 @@ def empty() -> State:
 def copied(state: JsonObject | State) -> State:
     """A copy that shares nothing with ``state``; collections it lacks are empty."""
     source: Mapping[str, Any] = state
-    return {name: [dict(record) for record in source.get(name, ())] for name in COLLECTIONS}
+    return {name: [record.copy() for record in source.get(name, ())] for name in COLLECTIONS}
 
 
 def find(records: Sequence[Record], field: str, value: Value) -> Record | None:
@@ -88,13 +88,22 @@ def delta(before: State, after: State) -> Delta:
     for name, old in before.items():
         new = after[name]
         if name != "fresh" and old != new:
-            gone, come = Counter(map(_key, old)), Counter(_key(r, created) for r in new)
-            if gone != come:
-                changed[name] = (gone - come, come - gone)
+            gone, come = _difference(old, new)
+            if gone or come:
+                changed[name] = (_keys(gone, set()), _keys(come, created))
     return changed
 
 
-def _key(record: Record, created: frozenset[Value] | set[Value] = frozenset()) -> Any:
-    if record.get("id") in created:
-        record = {**record, "id": "new"}
-    return tuple(sorted(record.items()))
+def _difference(old: list[Record], new: list[Record]) -> tuple[list[Record], list[Record]]:
+    gone, come = old.copy(), []
+    for record in new:
+        if record in gone:
+            gone.remove(record)
+        else:
+            come.append(record)
+    return gone, come
+
+
+def _keys(records: list[Record], created: set[Value]) -> Keys:
+    named = ({**r, "id": "new"} if r.get("id") in created else r for r in records)
+    return sorted([sorted(r.items()) for r in named], key=str)

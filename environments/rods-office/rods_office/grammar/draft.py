@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ from rods_office.grammar.skill import Skill, fill
 from rods_office.grammar.skills import SKILLS
 from rods_office.grammar.world import Slot, World
 from rods_office.session import OfficeSession
-from rods_office.state import State, delta, find
+from rods_office.state import State, find
 
 _WHOLE = frozenset({"day", "amount", "count"})  # entities whose values are integers
 _HOME = {  # entity -> where it must still exist to be "that ..."
@@ -70,32 +69,31 @@ def _exists(state: State, kind: str, value: JsonValue) -> bool:
     return not collection or find(state[collection], field, str(value)) is not None
 
 
-def draft(
-    structure: Sequence[str], rng: random.Random, names: Sequence[str], *, words: int,
-    bystanders: int,
-) -> tuple[State, list[DraftTurn]]:  # fmt: skip
-    """A world and the turns of ``structure`` in it; raises Unfit where it cannot be played.
+def draft(structure: Sequence[str], world: World, bystanders: int) -> list[DraftTurn]:
+    """The turns of ``structure`` in ``world``, which gets what they need; Unfit if they cannot be.
 
     Every reference has run without an error, and every turn changes the state or ends in reading.
     """
-    world = World(rng, names, words)
     skills = [SKILLS[name] for name in structure]
     slots = [{name: world.slot(name) for name in skill.slots} for skill in skills]
     world.bystanders(bystanders)
     for records in world.state.values():
-        rng.shuffle(records)
+        world.rng.shuffle(records)
     session, context = OfficeSession(world.state), _Context()
     turns = []
     for skill, values in zip(skills, slots, strict=True):
         reference = _play(skill, values, session, context)
-        turns.append(DraftTurn(skill, values, fill(rng.choice(skill.says), values), reference))
-    return world.state, turns
+        user = fill(world.rng.choice(skill.says), values)
+        turns.append(DraftTurn(skill, values, user, reference))
+    return turns
 
 
 def _play(
     skill: Skill, slots: Mapping[str, Slot], session: OfficeSession, context: _Context
 ) -> tuple[ToolCall, ...]:
-    before, results, calls = session.snapshot(), [], []
+    before = session.snapshot()
+    results: list[str] = []
+    calls: list[ToolCall] = []
     for name, sources in skill.calls:
         tool = TOOLS[name]
         arguments: JsonObject = {}
@@ -109,10 +107,9 @@ def _play(
         context.touch(call, result)
         calls.append(call)
         results.append(result.content)
-    after = session.snapshot()
-    if not delta(before, after) and TOOLS[calls[-1].name].spec.effect != "read":
+    if not session.changes(before) and TOOLS[calls[-1].name].spec.effect != "read":
         raise Unfit(f"{skill.name} changes nothing")
-    context.end_turn(after)
+    context.end_turn(session.snapshot())
     return tuple(calls)
 
 

@@ -56,9 +56,7 @@ def _miss_func(drafted: Sequence[DraftTurn], rng: random.Random) -> KindTurns:
     index = rng.choice(choices)
     hidden = drafted[index].reference[-1].name
     asked = Turn(user=drafted[index].user)
-    handed = Turn(
-        user=f"now use {hidden}", reference=drafted[index].reference, reveals=(hidden,)
-    )
+    handed = Turn(user=f"now use {hidden}", reference=drafted[index].reference, reveals=(hidden,))
     return KindTurns(_split(drafted, index, asked, handed), hidden)
 
 
@@ -76,8 +74,6 @@ def _miss_param(drafted: Sequence[DraftTurn], rng: random.Random) -> KindTurns:
     return KindTurns(_split(drafted, index, asked, given))
 
 
-def _split(
-    drafted: Sequence[DraftTurn], index: int, first: Turn, second: Turn
-) -> tuple[Turn, ...]:
+def _split(drafted: Sequence[DraftTurn], index: int, first: Turn, second: Turn) -> tuple[Turn, ...]:
     turns = list(map(_plain, drafted))
     return (*turns[:index], first, second, *turns[index + 1 :])

@@ -48,16 +48,13 @@ class TaskSets:
 
     def practice(self, rng_seed: int) -> Iterator[Task]:
         """Endless tasks with train names and none of the compositions held out."""
-        basic: dict[Group, float] = {"basic": 1.0}
-        single = Structures(self.level, basic, (1, 1))
-        mixed = Structures(self.level, self._practice_groups(), self.options.practice_turns)
-        rng = random.Random(f"office/practice/{rng_seed}")
+        options, rng = self.options, random.Random(f"office/practice/{rng_seed}")
+        structures = Structures(self.level, self._practice_groups(), options.practice_turns)
         for number in count():
-            early = number < self.options.practice_single
-            kind: Kind = "base" if early else rng.choice(self.level.kinds)
-            structures = single if early else mixed
-            name = f"office-practice-{rng_seed}-{number}"
-            yield self._playable(name, rng, kind, lambda r, k, s=structures: s.draw(r, k))[0]
+            kind = rng.choice(self.level.kinds)
+            yield self._playable(
+                f"office-practice-{rng_seed}-{number}", rng, kind, structures.draw
+            )[0]
 
     # ------------------------------------------------------------------ inside
     @cached_property
@@ -75,9 +72,12 @@ class TaskSets:
         return tuple(seeds)
 
     def _unseen_entities(self, number: int) -> Task:
+        """A seed's structure without its names and ids: its calls earn nothing here."""
         seed, structure = self._seeds[number % len(self._seeds)]
         rng, name = self._numbered("entities", number)
-        return self._held_out(name, rng, seed.kind, UNSEEN_ENTITIES, lambda r, k: structure)
+        return self._held_out(
+            name, rng, seed.kind, UNSEEN_ENTITIES, lambda r, k: structure, avoid=_strings(seed)
+        )
 
     def _unseen_composition(self, number: int) -> Task:
         def draw(rng: random.Random, kind: Kind) -> Structure:
@@ -101,21 +101,24 @@ class TaskSets:
     def _held_out(
         self, name: str, rng: random.Random, kind: Kind, flag: str,
         draw: Callable[[random.Random, Kind], Structure], tools: tuple[str, ...] = OPEN_TOOLS,
+        avoid: frozenset[str] = frozenset(),
     ) -> Task:  # fmt: skip
-        task, _ = self._playable(name, rng, kind, draw, HELD_OUT_NAMES, tools)
+        task, _ = self._playable(name, rng, kind, draw, HELD_OUT_NAMES, tools, avoid)
         return task.model_copy(update={"split": "eval", "flags": (flag,)})
 
     def _playable(
         self, name: str, rng: random.Random, kind: Kind,
         draw: Callable[[random.Random, Kind], Structure],
         names: tuple[str, ...] = TRAIN_NAMES, tools: tuple[str, ...] = OPEN_TOOLS,
+        avoid: frozenset[str] = frozenset(),
     ) -> tuple[Task, Structure]:  # fmt: skip
         """Draw structures until one can be played."""
         while True:
             structure = draw(rng, kind)
             task = make_task(
-                name, structure, rng, level=self.level, names=names, kind=kind, tools=tools
-            )
+                name, structure, rng, level=self.level, names=names, kind=kind, tools=tools,
+                avoid=avoid,
+            )  # fmt: skip
             if task is not None:
                 return task, structure
 
@@ -131,3 +134,9 @@ class TaskSets:
         others = [group for group in self.level.groups if group != "basic"]
         share = (1 - self.options.practice_basic) / len(others)
         return {"basic": self.options.practice_basic, **dict.fromkeys(others, share)}
+
+
+def _strings(task: Task) -> frozenset[str]:
+    """The names, ids and phones in the calls of a task."""
+    values = (v for turn in task.turns for call in turn.reference for v in call.arguments.values())
+    return frozenset(value for value in values if isinstance(value, str))

@@ -358,7 +358,7 @@ _LIST = (
     Skill(
         "list-order",
         "list",
-        ("cancel the order of {ordered.count} pieces", "drop the order with {ordered.count} pieces"),
+        ("cancel the order of {ordered.count} pieces", "drop the order with {ordered.count}"),
         ("list_orders", "cancel_order ordered.order"),
     ),
 )  # fmt: skip

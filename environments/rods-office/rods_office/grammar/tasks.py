@@ -10,7 +10,7 @@ from rods_office.apps import OPEN_TOOLS
 from rods_office.grammar.draft import Unfit, draft
 from rods_office.grammar.kinds import as_kind
 from rods_office.grammar.structures import Structure
-from rods_office.grammar.world import Crowded
+from rods_office.grammar.world import Crowded, World
 from rods_office.levels import Level
 from rods_office.session import as_json
 
@@ -21,15 +21,14 @@ PATIENCE = 20  # worlds drawn for a structure before it counts as unplayable
 def make_task(
     task_id: str, structure: Structure, rng: random.Random, *, level: Level, names: Sequence[str],
     kind: Kind = "base", split: Split = "train", tools: tuple[str, ...] = OPEN_TOOLS,
-    flags: tuple[str, ...] = (),
+    avoid: frozenset[str] = frozenset(),
 ) -> Task | None:  # fmt: skip
-    """A task of ``structure`` with new values; None if the structure cannot be played."""
+    """A task of ``structure`` with new values, none of ``avoid``; None if it cannot be played."""
     bystanders = level.bystanders + LONG_CONTEXT_BYSTANDERS * (kind == "long_context")
     for _ in range(PATIENCE):
         try:
-            state, drafted = draft(
-                structure, rng, names, words=level.words, bystanders=bystanders
-            )
+            world = World(rng, names, level.words, avoid)
+            drafted = draft(structure, world, bystanders)
             made = as_kind(kind, drafted, rng)
         except Unfit:
             return None
@@ -42,7 +41,6 @@ def make_task(
             split=split,
             tools=tuple(tool for tool in tools if tool != made.hidden),
             turns=made.turns,
-            initial_state=as_json(state),
-            flags=flags,
+            initial_state=as_json(world.state),
         )
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
 from rods_office.entities import COUNTS, IDS, NUMBERS, PHONES
@@ -23,10 +23,13 @@ class Crowded(Exception):  # noqa: N818 - the caller draws another world
 class World:
     """Draws distinct values, so that every value of a task has one source and one name."""
 
-    def __init__(self, rng: random.Random, names: Sequence[str], words: int = 1) -> None:
+    def __init__(
+        self, rng: random.Random, names: Sequence[str], words: int = 1,
+        avoid: Collection[Value] = (),
+    ) -> None:  # fmt: skip
         self.rng, self.names, self.words = rng, names, words
         self.state = empty()
-        self._used: set[Value] = set()
+        self._used: set[Value] = set(avoid)
         for prefix in "eo":
             for _ in range(SPARE_IDS):
                 self.state["fresh"].append({"id": self._id(prefix)})
