@@ -7,11 +7,12 @@ import gzip
 import json
 import os
 import zlib
-from collections.abc import Iterator
-from io import FileIO
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import BufferedReader, FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 
 from rods.errors import DataError, RodsError
 from rods.types import JsonObject
@@ -25,34 +26,44 @@ class JsonlReader:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._file: BufferedReader | None = None
         try:
             self.size = path.stat().st_size
-            self._file: BinaryIO = path.open("rb")
-            packed = self._file.read(2) == _GZIP_MAGIC
-            self._file.seek(0)
+            if path.is_dir() or not os.access(path, os.R_OK):
+                code = errno.EISDIR if path.is_dir() else errno.EACCES
+                raise OSError(code, os.strerror(code))
         except OSError as error:
             raise DataError(f"Cannot read {path}: {error.strerror}.") from error
-        self._lines: Any = gzip.GzipFile(fileobj=self._file) if packed else self._file
 
     @property
     def position(self) -> int:
         """Bytes of the file read so far, of ``size``."""
-        return self._file.tell()
+        return self._file.tell() if self._file and not self._file.closed else 0
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         """Number (1-based) and bytes of every line that is not blank."""
         number = 0
         try:
-            for line in self._lines:
-                number += 1
-                if line.strip():
-                    yield number, line
+            with self._open() as file:
+                for line in file:
+                    number += 1
+                    if line.strip():
+                        yield number, line
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise DataError(
                 f"{self.path} is a damaged gzip file after line {number}: {error}"
             ) from error
-        finally:
-            self._file.close()
+
+    @contextmanager
+    def _open(self) -> Iterator[Iterable[bytes]]:
+        """The lines; a pipe can be read too, so nothing is read twice."""
+        try:
+            opened = self.path.open("rb")
+        except OSError as error:
+            raise DataError(f"Cannot read {self.path}: {error.strerror}.") from error
+        with opened as self._file:
+            packed = self._file.peek(2).startswith(_GZIP_MAGIC)
+            yield gzip.GzipFile(fileobj=self._file) if packed else self._file
 
     def parse(self, number: int, line: bytes) -> JsonObject:
         """The object on a line; a DataError that names the line otherwise."""
