@@ -20,11 +20,13 @@ class OfficeEnvironment(Environment):
     """A compact procedural office: five apps, tasks of chosen size, three kinds of novelty."""
 
     name = "office"
-    Config = OfficeConfig
+
+    class Config(OfficeConfig):
+        """Which tasks the office has."""
 
     def __init__(self, config: Component.Config | None = None) -> None:
         super().__init__(config)
-        self.sets = TaskSets(OfficeConfig.model_validate(self.config.model_dump()))
+        self.sets = TaskSets(self.Config.model_validate(self.config.model_dump()))
 
     def tasks(self, split: Split) -> Sequence[Task]:
         """The seeds, or the evaluation sets one after the other, told apart by their flag."""

@@ -114,16 +114,14 @@ def _kind(hint: Any) -> str:
 
 
 def _schema(model: type[BaseModel]) -> JsonObject:
-    schema = model.model_json_schema()
-    properties = {
-        name: {key: value for key, value in part.items() if key != "title"}
-        for name, part in schema.get("properties", {}).items()
-    }
-    required: list[Any] = schema.get("required", [])
+    """The model's JSON Schema without the titles that pydantic adds."""
+    schema: dict[str, Any] = model.model_json_schema()
+    for part in schema["properties"].values():
+        del part["title"]
     return {
         "type": "object",
-        "properties": properties,
-        "required": required,
+        "properties": schema["properties"],
+        "required": schema.get("required", []),
         "additionalProperties": False,
     }
 

@@ -39,7 +39,7 @@ _BASIC = (
     Skill(
         "copy",
         "basic",
-        ("copy file {file} to {new_file}", "make a copy of file {file} as {new_file}"),
+        ("copy file {file} to {new_file}", "duplicate file {file} as {new_file}"),
         ("read_file file", "write_file new_file $0"),
         ("copy file {file}",),
     ),
@@ -385,7 +385,7 @@ _UNSEEN = (
     Skill(
         "reorder",
         "unseen",
-        ("change order of {ordered} to {count}", "make order of {ordered} {count} pieces"),
+        ("change order of {ordered} to {count}", "set order of {ordered} to {count} pieces"),
         ("find_item ordered", "find_order $0", "change_order $1 count"),
     ),
     Skill(
