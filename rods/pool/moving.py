@@ -44,19 +44,22 @@ def move(
     Ties in ``order_by`` are broken by id. The log keeps their last mean.
     """
     entry, log = tables.entry, tables.transition
-    step = now(connection)
-    meets = sa.and_(entry.c.state.in_(ALLOWED[to]), *conditions)
-    ids = sa.select(entry.c.id).where(meets).order_by(*order_by, entry.c.id).limit(limit)
-    row = ids.add_columns(
+    step, before = now(connection), connection.scalar(sa.select(sa.func.max(log.c.id))) or 0
+    leaving = sa.select(
+        entry.c.id,
         sa.literal(step, sa.Integer),
         sa.literal(epoch, sa.Integer),
         entry.c.state,
         sa.literal(to.value, sa.String),
         sa.literal(reason, sa.String),
         entry.c.mean,
-    )
+    ).where(entry.c.state.in_(ALLOWED[to]), *conditions)
+    if limit is not None:
+        leaving = leaving.order_by(*order_by, entry.c.id).limit(limit)
     names = ["entry_id", "step", "epoch", "from_state", "to_state", "reason", "mean"]
-    connection.execute(sa.insert(log).from_select(names, row))
-    chosen = meets if limit is None else entry.c.id.in_(ids)
-    change = sa.update(entry).where(chosen).values(state=to.value, reason=reason)
+    connection.execute(sa.insert(log).from_select(names, leaving))
+    logged = sa.select(log.c.entry_id).where(log.c.id > before)  # writers take turns: all ours
+    change = sa.update(entry).where(entry.c.id.in_(logged)).values(state=to.value, reason=reason)
+    if to is PoolState.TRIAL:
+        change = change.values(entered_step=sa.func.coalesce(entry.c.entered_step, step))
     return connection.execute(change).rowcount

@@ -138,12 +138,10 @@ def rejections(connection: Connection, details: int) -> list[RejectionSummary]:
 # -------------------------------------------------------------------------------- counts
 def stats(connection: Connection) -> PoolStats:
     """Counts of everything."""
-    entry, log, request = tables.entry, tables.transition, tables.request
+    entry, request = tables.entry, tables.request
     states = _counts(connection, entry.c.state)
     retired = _counts(connection, entry.c.reason, entry.c.state == PoolState.RETIRED)
-    entered = sa.select(sa.func.count(sa.distinct(log.c.entry_id))).where(
-        log.c.to_state == PoolState.TRIAL
-    )
+    entered = sa.select(sa.func.count(entry.c.entered_step))
     open_requests = sa.select(sa.func.count()).where(request.c.done_step.is_(None))
     return PoolStats(
         states={state: states.get(state, 0) for state in PoolState},

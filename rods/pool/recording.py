@@ -25,15 +25,16 @@ def record(connection: Connection, step: int, epoch: int, groups: Sequence[Rollo
     """Every group is an observation; scored ones move their entry, a trial becomes active."""
     _advance(connection, step, epoch)
     entries = _entries(connection, groups)
+    seen = [_observation(group, step, epoch) for group in groups]
     transitions = []
-    for group in groups:
-        if not group.scored:
+    for row in seen:
+        if not row["scored"]:
             continue
-        entry = entries[group.entry_id]
+        entry = entries[row["entry_id"]]
         if entry["state"] == PoolState.TRIAL:
-            transitions.append(_activation(group, step, epoch))
-        _move(entry, group, step)
-    _insert(connection, tables.observation, [_observation(g, step, epoch) for g in groups])
+            transitions.append(_activate(entry, row))
+        _move(entry, row)
+    _insert(connection, tables.observation, seen)
     _insert(connection, tables.transition, transitions)
     changes = [
         {"entry_id": key, **{name: row[name] for name in _MOVED}} for key, row in entries.items()
@@ -73,40 +74,36 @@ def _entries(
     return rows
 
 
-def _move(entry: dict[str, Any], group: RolloutGroup, step: int) -> None:
-    mean, variance = group.mean, group.variance
-    if entry["state"] == PoolState.TRIAL:
-        entry.update(state=PoolState.ACTIVE.value, first_mean=mean)
+def _move(entry: dict[str, Any], seen: Mapping[str, Any]) -> None:
     entry.update(
         visits=entry["visits"] + 1,
-        mean=mean,
-        variance=variance,
-        flat_visits=0 if variance > 0 else entry["flat_visits"] + 1,
-        last_step=step,
+        mean=seen["mean"],
+        variance=seen["variance"],
+        flat_visits=0 if seen["variance"] > 0 else entry["flat_visits"] + 1,
+        last_step=seen["step"],
     )
 
 
-def _activation(group: RolloutGroup, step: int, epoch: int) -> dict[str, Any]:
+def _activate(entry: dict[str, Any], seen: Mapping[str, Any]) -> dict[str, Any]:
+    entry.update(state=PoolState.ACTIVE.value, first_mean=seen["mean"])
     return {
-        "entry_id": group.entry_id,
-        "step": step,
-        "epoch": epoch,
+        **{name: seen[name] for name in ("entry_id", "step", "epoch", "mean")},
         "from_state": PoolState.TRIAL.value,
         "to_state": PoolState.ACTIVE.value,
-        "mean": group.mean,
     }
 
 
 def _observation(group: RolloutGroup, step: int, epoch: int) -> dict[str, Any]:
     rewards = [None if r.reward is None else r.reward.value for r in group.rollouts]
+    measured = any(reward is not None for reward in rewards)
     return {
         "entry_id": group.entry_id,
         "step": step,
         "epoch": epoch,
         "draw_seed": group.draw_seed,
         "rewards": json.dumps(rewards),
-        "mean": group.mean if group.rewards else None,
-        "variance": group.variance if group.rewards else None,
+        "mean": group.mean if measured else None,
+        "variance": group.variance if measured else None,
         "policy_version": min((r.policy_version for r in group.rollouts), default=0),
         "scored": group.scored,
         "unscored": group.unscored,

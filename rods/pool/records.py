@@ -19,6 +19,7 @@ class PoolEntry(Record):
     generation: int = 0
     distance: float = 0.0  # of its profile to its seed's; 0: isomorphic
     created_step: int = 0
+    entered_step: int | None = None  # when it was first on trial
     visits: int = 0  # scored groups
     mean: float | None = None  # of the last scored group
     variance: float | None = None

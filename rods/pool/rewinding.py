@@ -13,6 +13,9 @@ def rewind(connection: Connection, step: int) -> None:
     """Nothing stamped later than ``step`` is left, and what it had changed is as before."""
     entry, request = tables.entry, tables.request
     connection.execute(sa.delete(entry).where(entry.c.created_step > step))  # cascades
+    connection.execute(
+        sa.update(entry).where(entry.c.entered_step > step).values(entered_step=None)
+    )
     _restore_measurements(connection, step)
     _restore_states(connection, step)
     for table in (

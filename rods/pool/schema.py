@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 VERSION_TABLE = "rods_schema"
-REVISIONS = ("0001",)  # oldest first; the last is what this rods reads and writes
+REVISIONS = ("0001", "0002")  # oldest first; the last is what this rods reads and writes
 HEAD = REVISIONS[-1]
 _LOCK = 7_236_783  # any constant: PostgreSQL's key for "migrating a pool"
 

@@ -184,11 +184,9 @@ class Pool:
 
     def count(self, *conditions: moving.Condition) -> int:
         """Number of entries that meet all conditions."""
+        chosen = sa.select(sa.func.count()).select_from(tables.entry).where(*conditions)
         with self._database.read() as connection:
-            return (
-                connection.scalar(sa.select(sa.func.count(tables.entry.c.id)).where(*conditions))
-                or 0
-            )
+            return connection.scalar(chosen) or 0
 
     # ---------------------------------------------------------------- synthesis requests
     def request_synthesis(self, entry_id: str, step: int) -> SynthesisRequest:

@@ -31,7 +31,7 @@ class Entry(_Table, table=True):
 
     __tablename__ = "rods_entry"
     __table_args__ = (
-        sa.Index("rods_entry_state", "state", "kind"),
+        sa.Index("rods_entry_state", "state", "origin", "kind"),
         sa.Index("rods_entry_order", "created_step", "id"),
         sa.Index("rods_entry_parent", "parent_id"),
     )
@@ -45,6 +45,7 @@ class Entry(_Table, table=True):
     generation: int = 0
     distance: float = 0.0
     created_step: int
+    entered_step: int | None = None  # when it was first on trial
     visits: int = 0  # scored groups
     mean: float | None = None  # of the last scored group, as are variance and last_step
     variance: float | None = None
@@ -109,8 +110,6 @@ class Transition(_Table, table=True):
     __tablename__ = "rods_transition"
     __table_args__ = (
         sa.Index("rods_transition_entry", "entry_id", "id"),
-        sa.Index("rods_transition_step", "step"),
-        sa.Index("rods_transition_epoch", "epoch"),
         {"sqlite_autoincrement": True},
     )
 

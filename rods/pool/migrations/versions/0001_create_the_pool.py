@@ -14,6 +14,7 @@ TEXT = sa.String().with_variant(sa.String(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
+    """Nothing is there before."""
     op.create_table(
         "rods_clock",
         sa.Column("step", sa.Integer(), autoincrement=False, nullable=False),
