@@ -1,5 +1,7 @@
 """Names, phones, numbers and ids; a fixed part of the names appears in evaluation tasks only.
 
+Days and money have three digits: a value that long does not turn up elsewhere by chance.
+
 A name is two different syllables. Whether it is held out follows from the two syllables alone, and
 both parts use every syllable in both places, so an unseen name is a new combination of seen parts.
 """
@@ -30,21 +32,22 @@ TRAIN_NAMES = _names(held_out=False)
 HELD_OUT_NAMES = _names(held_out=True)
 
 PHONES: tuple[str, ...] = tuple(str(n) for n in range(100, 1000))
-NUMBERS: tuple[int, ...] = tuple(range(10, 100))
+MONEY: tuple[int, ...] = tuple(range(100, 1000))
+DAYS: tuple[int, ...] = tuple(range(100, 366))
 COUNTS: tuple[int, ...] = tuple(range(2, 10))
 
 
 #: First letter -> all ids of that kind.
 IDS: Mapping[str, tuple[str, ...]] = {
-    prefix: tuple(f"{prefix}{n}" for n in NUMBERS) for prefix in "eioa"
+    prefix: tuple(f"{prefix}{n}" for n in range(10, 100)) for prefix in "eioa"
 }
 
 #: Kind of entity (see ``apps.tooling``) -> the values that training may use for it.
 TRAIN_VALUES: Mapping[str, Sequence[JsonValue]] = {
     **dict.fromkeys(("file", "text", "person", "title", "thing"), TRAIN_NAMES),
     "phone": PHONES,
-    "day": NUMBERS,
-    "amount": NUMBERS,
+    "day": DAYS,
+    "amount": MONEY,
     "count": COUNTS,
     "event": IDS["e"],
     "item": IDS["i"],

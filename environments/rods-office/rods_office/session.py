@@ -29,6 +29,10 @@ class OfficeSession(Session):
         """All collections, as a copy."""
         return as_json(self._state)
 
+    def has(self, collection: str, field: str, value: JsonValue) -> bool:
+        """Whether a record has this value."""
+        return any(record[field] == value for record in self._state[collection])
+
     def changes(self, since: State) -> Delta:
         """What changed since a snapshot."""
         return delta(since, self._state)

@@ -30,7 +30,7 @@ Person = Annotated[str, Entity("person"), _text("Name of a person.")]
 Phone = Annotated[str, Entity("phone"), Field(pattern="^[0-9]{3}$", description="Three digits.")]
 Title = Annotated[str, Entity("title"), _text("Title of an event.")]
 EventId = Annotated[str, Entity("event"), Field(pattern="^e[0-9]{2}$", description="Such as e41.")]
-Day = Annotated[int, Entity("day"), Field(ge=10, le=99, description="Working day, 10 to 99.")]
+Day = Annotated[int, Entity("day"), Field(ge=1, le=365, description="Day of the year.")]
 Thing = Annotated[str, Entity("thing"), _text("Name of an item.")]
 ItemId = Annotated[str, Entity("item"), Field(pattern="^i[0-9]{2}$", description="Such as i41.")]
 OrderId = Annotated[str, Entity("order"), Field(pattern="^o[0-9]{2}$", description="Such as o41.")]
@@ -38,7 +38,7 @@ Count = Annotated[int, Entity("count"), Field(ge=1, le=9, description="How many,
 AccountId = Annotated[
     str, Entity("account"), Field(pattern="^a[0-9]{2}$", description="Such as a41.")
 ]
-Amount = Annotated[int, Entity("amount"), Field(ge=1, le=99, description="Money, 1 to 99.")]
+Amount = Annotated[int, Entity("amount"), Field(ge=1, le=999, description="Money, 1 to 999.")]
 
 Function = Callable[..., str]
 

@@ -11,7 +11,6 @@ from rods_office.grammar.skill import Skill, fill
 from rods_office.grammar.skills import SKILLS
 from rods_office.grammar.world import Slot, World
 from rods_office.session import OfficeSession
-from rods_office.state import State, find
 
 _WHOLE = frozenset({"day", "amount", "count"})  # entities whose values are integers
 _HOME = {  # entity -> where it must still exist to be "that ..."
@@ -50,9 +49,10 @@ class _Context:
         if tool.gives:
             self._touched.setdefault(tool.gives, set()).add(result.content)
 
-    def end_turn(self, state: State) -> None:
+    def end_turn(self, session: OfficeSession) -> None:
         for kind, values in self._touched.items():
-            left = [v for v in values if _exists(state, kind, v)]
+            home = _HOME.get(kind)
+            left = [v for v in values if home is None or session.has(*home, v)]
             self._last.pop(kind, None)
             if len(left) == 1:
                 self._last[kind] = left[0]
@@ -62,11 +62,6 @@ class _Context:
         if kind not in self._last:
             raise Unfit(f"no {kind} to refer to")
         return self._last[kind]
-
-
-def _exists(state: State, kind: str, value: JsonValue) -> bool:
-    collection, field = _HOME.get(kind, ("", ""))
-    return not collection or find(state[collection], field, str(value)) is not None
 
 
 def draft(structure: Sequence[str], world: World, bystanders: int) -> list[DraftTurn]:
@@ -109,7 +104,7 @@ def _play(
         results.append(result.content)
     if not session.changes(before) and TOOLS[calls[-1].name].spec.effect != "read":
         raise Unfit(f"{skill.name} changes nothing")
-    context.end_turn(session.snapshot())
+    context.end_turn(session)
     return tuple(calls)
 
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
-from rods_office.entities import COUNTS, IDS, NUMBERS, PHONES
+from rods_office.entities import COUNTS, DAYS, IDS, MONEY, PHONES
 from rods_office.state import Value, empty
 
 Slot = dict[str, Value]
@@ -25,11 +25,11 @@ class World:
 
     def __init__(
         self, rng: random.Random, names: Sequence[str], words: int = 1,
-        avoid: Collection[Value] = (),
+        avoid: Collection[str] = (),
     ) -> None:  # fmt: skip
         self.rng, self.names, self.words = rng, names, words
         self.state = empty()
-        self._used: set[Value] = set(avoid)
+        self._used = set(avoid)
         for prefix in "eo":
             for _ in range(SPARE_IDS):
                 self.state["fresh"].append({"id": self._id(prefix)})
@@ -49,8 +49,8 @@ class World:
     def _pick(self, pool: Sequence[T]) -> T:
         for _ in range(PATIENCE):
             value = pool[int(self.rng.random() * len(pool))]
-            if value not in self._used:
-                self._used.add(value)
+            if (text := str(value)) not in self._used:
+                self._used.add(text)
                 return value
         raise Crowded
 
@@ -80,9 +80,10 @@ class World:
         return {"value": self._pick(PHONES)}
 
     def _slot_day(self) -> Slot:
-        return {"value": self._pick(NUMBERS)}
+        return {"value": self._pick(DAYS)}
 
-    _slot_amount = _slot_day
+    def _slot_amount(self) -> Slot:
+        return {"value": self._pick(MONEY)}
 
     def _slot_count(self) -> Slot:
         return {"value": self._pick(COUNTS)}
@@ -106,12 +107,12 @@ class World:
         return {"value": name, "phone": phone}
 
     def _slot_event(self) -> Slot:
-        event, title, day = self._id("e"), self._name(), self._pick(NUMBERS)
+        event, title, day = self._id("e"), self._name(), self._pick(DAYS)
         self._add("events", {"id": event, "title": title, "day": day})
         return {"value": title, "id": event, "day": day}
 
     def _slot_item(self) -> Slot:
-        item, name, price = self._id("i"), self._name(), self._pick(NUMBERS)
+        item, name, price = self._id("i"), self._name(), self._pick(MONEY)
         self._add("items", {"id": item, "name": name, "price": price})
         return {"value": name, "id": item, "price": price}
 
@@ -121,7 +122,7 @@ class World:
         return {**slot, "order": order, "count": count}
 
     def _slot_payee(self) -> Slot:
-        account, owner, balance = self._id("a"), self._name(), self._pick(NUMBERS)
+        account, owner, balance = self._id("a"), self._name(), self._pick(MONEY)
         self._add("accounts", {"id": account, "owner": owner, "balance": balance})
         return {"value": owner}
 
