@@ -83,7 +83,7 @@ class JsonlReader:
 class JsonlWriter:
     """Writes ``PATH.partial`` line by line and renames it when all is done.
 
-    After a fault the partial file holds whole lines only, and the error says where it is. A path
+    After a fault the partial file holds whole lines, and a note on the error says where. A path
     that is no regular file (``/dev/stdout``, a pipe) is written directly. ``.gz`` is compressed.
     """
 
@@ -114,24 +114,27 @@ class JsonlWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Finish the file; or keep what is there and tell where it is."""
-        fault = error
+        """Finish the file; or keep what is there, and note on the error where it is."""
         with self._file:
             try:
                 self._flush()
                 if self._regular:
                     os.fsync(self._file.fileno())
-            except RodsError as full:
-                fault = error or full
-        if fault is None and self._regular:
+            except (RodsError, OSError) as fault:
+                if error is None:
+                    self._keep(fault)
+                    raise
+        if error is not None:
+            self._keep(error)
+        elif self._regular:
             os.replace(self.target, self.path)
-        if isinstance(fault, RodsError):
-            raise type(fault)(f"{fault} {self.kept}") from fault
 
-    @property
-    def kept(self) -> str:
-        """Where the lines written so far are."""
-        return f"The {self.lines} lines before it are in {self.target}."
+    def _keep(self, error: BaseException) -> None:
+        """Note where the lines done are; an empty file is not kept."""
+        if self.lines:
+            error.add_note(f"The {self.lines} lines done are in {self.target}.")
+        elif self._regular:
+            self.target.unlink(missing_ok=True)
 
     def _flush(self) -> None:
         """Append the waiting lines as one block, or take all of it back."""

@@ -92,10 +92,18 @@ def test_a_folder_that_is_missing_is_one_clear_error(tmp_path: Path) -> None:
 def test_a_fault_keeps_the_old_file_and_the_new_lines_apart(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_text("old")
-    with pytest.raises(DataError, match=r"broken\. The 2 lines before it are in .*\.partial"):
+    with pytest.raises(DataError) as caught:
         write(path, "1", "2", fault=DataError("broken."))
+    assert caught.value.__notes__ == [f"The 2 lines done are in {path}.partial."]
     assert path.read_text() == "old"
     assert [line for _, line in JsonlReader(tmp_path / f"{name}.partial")] == [b"1\n", b"2\n"]
+
+
+def test_a_fault_before_the_first_line_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        write(tmp_path / "a", fault=DataError("broken."))
+    assert not hasattr(caught.value, "__notes__")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_interrupt_keeps_the_lines_and_stays_an_interrupt(tmp_path: Path) -> None:
@@ -115,8 +123,9 @@ def small_files() -> Iterator[None]:
 
 @pytest.mark.usefixtures("small_files")
 def test_a_disk_that_fills_up_leaves_whole_lines(tmp_path: Path) -> None:
-    with pytest.raises(RodsError, match=r"Cannot write .*: File too large\. The 3 lines"):
+    with pytest.raises(RodsError, match=r"Cannot write .*: File too large") as caught:
         write(tmp_path / "a", *["x" * 29] * 9)
+    assert caught.value.__notes__ == [f"The 3 lines done are in {tmp_path / 'a'}.partial."]
     assert (tmp_path / "a.partial").read_text() == ("x" * 29 + "\n") * 3
 
 

@@ -51,7 +51,7 @@ class FakeSynthesizer(Synthesizer):
         return self._variant(task, story, rng_seed)
 
     def _variant(self, seed: Task, story: int, rng_seed: int) -> Task:
-        task = story_task("train", seed.kind, 1_000 + story)
+        task = story_task("train", seed.kind, 1_000 + story, seed.environment)
         lineage = {
             "origin": "synthetic",
             "parent_id": seed.id,

@@ -162,7 +162,9 @@ class FakeEnvironment(Environment):
 
     def tasks(self, split: Split) -> Sequence[Task]:
         """``config.tasks`` tasks; four of different kinds share one story."""
-        return [story_task(split, KINDS[i % 4], i // 4) for i in range(self.config.tasks)]
+        return [
+            story_task(split, KINDS[i % 4], i // 4, self.name) for i in range(self.config.tasks)
+        ]
 
     def tools(self) -> Mapping[str, ToolSpec]:
         """count, add, order, cancel."""
@@ -224,7 +226,7 @@ def _step(calls: list[Any]) -> Step:
 
 
 # ------------------------------------------------------------------------------- tasks
-def story_task(split: Split, kind: Kind, story: int) -> Task:
+def story_task(split: Split, kind: Kind, story: int, environment: str = "fake") -> Task:
     """Three requests on one stockroom: refill, order, cancel; altered as ``kind`` says."""
     rng = random.Random(f"{split}/{story}")
     first, second = rng.sample(ITEMS[split], 2)
@@ -234,7 +236,7 @@ def story_task(split: Split, kind: Kind, story: int) -> Task:
     number = rng.randint(2, 60)
     return Task(
         id=f"fake_{split}_{kind}_{story}",
-        environment="fake",
+        environment=environment,
         kind=kind,
         split=split,
         tools=tuple(name for name in TOOLS if kind != "miss_func" or name != "cancel"),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from rods.cli import main
 from rods.testing import write_distribution
 
 STOCKROOM = Path(__file__).parent.parent / "plugins" / "stockroom.py"
@@ -45,6 +46,31 @@ def rods(environment: dict[str, str], tmp_path: Path) -> Rods:
         return subprocess.run(
             command, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=120
         )
+
+    return run
+
+
+@pytest.fixture
+def here(
+    stockroom_path: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> Rods:
+    """Run ``rods`` as ``rods`` does, but in this process: milliseconds instead of seconds."""
+    monkeypatch.syspath_prepend(stockroom_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = ["rods", *map(str, arguments)]
+        monkeypatch.setattr(sys, "argv", command)
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capfd.readouterr()
+        assert isinstance(ended.value.code, int)
+        return subprocess.CompletedProcess(command, ended.value.code, out, err)
 
     return run
 

@@ -1,0 +1,81 @@
+"""``rods check``: a table, a status, and one line for bad input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rods.testing import write_distribution
+from rods.testing.conformance import CHECKS
+
+Rods = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_a_sound_world_passes_with_one_row_a_check(here: Rods) -> None:
+    done = here("check", "stockroom", "--limit", 8, "--sessions", 4)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sum(line.startswith("ok  ") for line in done.stdout.splitlines()) == len(CHECKS)
+    assert f"stockroom: {len(CHECKS)} of {len(CHECKS)} hold" in done.stdout
+
+
+def test_json_holds_every_check_and_nothing_else_is_printed(here: Rods) -> None:
+    done = here("check", "stockroom", "--limit", 8, "--sessions", 4, "--json")
+    report = json.loads(done.stdout)
+    assert report["ok"] is True
+    assert len(report["checks"]) == len(CHECKS)
+    assert set(report["checks"][0]) == {"name", "ok", "detail", "fix"}
+
+
+def test_a_world_that_fails_has_status_1_and_says_what_mends_it(
+    here: Rods, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = """
+import rods
+from rods.testing import FakeEnvironment
+
+class Leaky(FakeEnvironment):
+    name = "leaky"
+    def open(self, task):
+        session = super().open(task)
+        session._state = task.initial_state
+        return session
+
+@rods.hookimpl
+def rods_register_environments():
+    return [Leaky]
+"""
+    points = {"rods": {"leaky": "leaky_world"}}
+    modules = {"leaky_world.py": source}
+    monkeypatch.syspath_prepend(write_distribution(tmp_path / "d", "l", points, modules=modules))
+    done = here("check", "leaky", "--limit", 8)
+    assert done.returncode == 1
+    assert "FAIL opening resets" in done.stdout
+    assert "deep-copy initial_state in open()" in done.stdout
+
+
+def test_options_reach_the_environment(here: Rods) -> None:
+    done = here("check", "stockroom", "-o", "environment.outage_every=2", "--json", "--limit", 8)
+    assert done.returncode == 1
+    assert not json.loads(done.stdout)["ok"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("stockrom",), "No plugin 'stockrom' is installed. Did you mean 'stockroom'?"),
+        (("stockroom", "-o", "environment.task=3"), "Did you mean 'tasks'?"),
+        (("stockroom", "-o", "environment.tasks=0"), "environment.tasks = 0"),
+        (("builtin",), "No environment is loaded"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(
+    here: Rods, arguments: tuple[str, ...], said: str
+) -> None:
+    done = here("check", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
