@@ -127,20 +127,23 @@ def derived_seed(seed: int, number: int, task_id: str) -> int:
 def seed_tasks(
     environment: Environment, files: Sequence[JsonlReader], kinds: Sequence[str] = ()
 ) -> list[Task]:
-    """The train split and the tasks of ``files``, of the wanted kinds (empty: all)."""
+    """The train split and what ``files`` hold beside it, of the wanted kinds (empty: all)."""
     for kind in kinds:
         if kind not in KINDS:
             raise ConfigError(f"There is no kind {kind!r}. {did_you_mean(kind, KINDS)}")
-    tasks = [*environment.tasks("train")]
+    tasks = {task.id: task for task in environment.tasks("train")}
     for reader in files:
-        tasks += [_read_seed(environment, reader, number, line) for number, line in reader]
-    return [task for task in tasks if not kinds or task.kind in kinds]
+        for number, line in reader:
+            task = _read_seed(environment, reader, number, line)
+            tasks.setdefault(task.id, task)
+    return [task for task in tasks.values() if not kinds or task.kind in kinds]
 
 
 def _read_seed(environment: Environment, reader: JsonlReader, number: int, line: bytes) -> Task:
     where = f"{reader.path} line {number}"
+    recorded = reader.parse(number, line)
     try:
-        task = Task.model_validate(reader.parse(number, line))
+        task = Task.model_validate(recorded.get("task", recorded))  # an exported row holds one
     except ValidationError as error:
         fault = error.errors()[0]
         place = ".".join(map(str, fault["loc"]))

@@ -113,8 +113,9 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as stop:
         _say("Interrupted.")
+        _say_notes(stop.__cause__ or stop)
         sys.exit(130)
     except Exception as error:
         if debug:
@@ -134,9 +135,13 @@ def _explain(error: Exception) -> int:
     elif not isinstance(error, BrokenPipeError):
         text = " ".join(str(error).split())
         _say(f"Error: {type(error).__name__}: {text} (`rods --debug ...` shows where)")
+    _say_notes(error)
+    return status
+
+
+def _say_notes(error: BaseException) -> None:
     for note in getattr(error, "__notes__", ()):
         _say(note)
-    return status
 
 
 def _disk_is_full(error: BaseException | None) -> bool:

@@ -49,7 +49,7 @@ Equal tasks, options and --seed give equal variants."""
     "seed_files",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="Task lines, such as an earlier --out, that are seeds as well.",
+    help="Task lines that are seeds as well: an earlier --out, or `rods pool export`.",
 )
 @click.option(
     "-n", "wanted", type=click.IntRange(1), default=100, show_default=True, help="Variants to make."
