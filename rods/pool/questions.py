@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -59,16 +59,21 @@ def entries(
         page = chosen.where(order > (rows[-1]["created_step"], rows[-1]["id"]))
 
 
-def task(connection: Connection, entry_id: str) -> Task:
-    """The task of an entry with its provenance."""
+def tasks(connection: Connection, entry_ids: Sequence[str]) -> dict[str, Task]:
+    """Entry -> its task with its provenance; an unknown id is a PoolError."""
     payload, made = tables.payload, tables.provenance
     both = payload.outerjoin(made, payload.c.entry_id == made.c.entry_id)
-    chosen = sa.select(payload.c.task, made).select_from(both)
-    row = connection.execute(chosen.where(payload.c.entry_id == entry_id)).mappings().one_or_none()
-    if row is None:
-        raise _unknown(entry_id)
-    found = Task.model_validate_json(row["task"])
-    return found.model_copy(update={"provenance": _provenance(row)})
+    chosen = sa.select(payload.c.entry_id.label("of"), payload.c.task, made).select_from(both)
+    found: dict[str, Task] = {}
+    for start in range(0, len(entry_ids), _PAGE):
+        page = chosen.where(payload.c.entry_id.in_(entry_ids[start : start + _PAGE]))
+        for row in connection.execute(page).mappings():
+            task = Task.model_validate_json(row["task"])
+            found[row["of"]] = task.model_copy(update={"provenance": _provenance(row)})
+    for entry_id in entry_ids:
+        if entry_id not in found:
+            raise _unknown(entry_id)
+    return found
 
 
 def lineage(connection: Connection, entry_id: str) -> list[PoolEntry]:

@@ -230,7 +230,12 @@ class Pool:
     def task(self, entry_id: str) -> Task:
         """The task of an entry."""
         with self._database.read() as connection:
-            return questions.task(connection, entry_id)
+            return questions.tasks(connection, [entry_id])[entry_id]
+
+    def tasks(self, entry_ids: Sequence[str]) -> dict[str, Task]:
+        """The tasks of several entries."""
+        with self._database.read() as connection:
+            return questions.tasks(connection, entry_ids)
 
     def entry(self, entry_id: str) -> PoolEntry:
         """One entry."""
