@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
@@ -15,6 +16,7 @@ from rods.types import (
     KINDS,
     EmptyTurnRule,
     JsonObject,
+    JsonValue,
     Kind,
     ProgressReward,
     Split,
@@ -23,7 +25,8 @@ from rods.types import (
     ToolSpec,
     Trajectory,
 )
-from rods_bfcl.asset import Asset, open_asset
+from rods_bfcl import suggestions
+from rods_bfcl.asset import Asset, manifest, open_asset
 from rods_bfcl.judging import Invocation, Judge
 from rods_bfcl.recordings import read_turns, report, task_id_of
 from rods_bfcl.session import BfclSession
@@ -49,8 +52,8 @@ class BfclEnvironment(Environment):
         kinds: tuple[Kind, ...] = Field(KINDS, min_length=1, description="Kinds of tasks.")
         exclude_flagged: bool = Field(
             True,
-            description="Leave the known-unpassable tasks out of the train split. The eval split "
-            "always has them all.",
+            description="Leave tasks with known defects (Task.flags) out of the train split. The "
+            "eval split always has them all.",
         )
         empty_turns: EmptyTurnRule = Field(
             "abstain",
@@ -105,6 +108,15 @@ class BfclEnvironment(Environment):
     def instructions(self, task: Task) -> str:
         """How to act in this world."""
         return (files("rods_bfcl") / "instructions.md").read_text(encoding="utf-8").strip()
+
+    def suggest(self, tool: str, parameter: str, state: JsonObject) -> Sequence[JsonValue]:
+        """Values of this world's closed tables; one value where it must not change."""
+        return suggestions.suggest(tool, parameter, state)
+
+    def data_hashes(self) -> Mapping[str, str]:
+        """Every file of the pinned release that is used, and the split."""
+        split = (files("rods_bfcl") / "split.json").read_bytes()
+        return {**manifest(), "rods_bfcl/split.json": hashlib.sha256(split).hexdigest()}
 
     # ---------------------------------------------------------------- the world
     def open(self, task: Task) -> BfclSession:

@@ -20,6 +20,15 @@ UNPASSABLE = frozenset(
     {4, 8, 11, 15, 18, 20, 28, 30, 35, 48, 62, 75, 95, 147, 156, 171, 176, 184, 187}
 )
 
+# References that do not keep to what the policy is shown: 49 calls the function that is withheld,
+# 173 gives a ticket number as text. Both are solvable only by breaking the same rule.
+DEFECTS = frozenset(
+    {
+        "multi_turn_miss_func_49",
+        *(f"multi_turn_{kind}_173" for kind in KINDS),
+    }
+)
+
 
 class TaskReader:
     """Turns BFCL's entries into tasks."""
@@ -69,7 +78,7 @@ class TaskReader:
                 "config": entry["initial_config"],
                 "long_context": kind == "long_context",
             },
-            flags=("unpassable",) if int(task_id.rsplit("_", 1)[1]) in UNPASSABLE else (),
+            flags=_flags(task_id),
         )
 
     def _turn(self, messages: Any, calls: Sequence[str], reveals: Sequence[str]) -> Turn:
@@ -83,6 +92,12 @@ class TaskReader:
     def _call(self, text: str) -> ToolCall:
         call = parse_call(text)
         return to_tool_call(call, self._methods[call.name].parameters)
+
+
+def _flags(task_id: str) -> tuple[str, ...]:
+    unpassable = int(task_id.rsplit("_", 1)[1]) in UNPASSABLE
+    known = {"unpassable": unpassable, "defect": task_id in DEFECTS}
+    return tuple(flag for flag, holds in known.items() if holds)
 
 
 def read_split() -> dict[str, Split]:
