@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -40,6 +41,15 @@ class BfclEnvironment(Environment):
     """800 multi-turn tasks in eight simulated APIs, judged as BFCL judges them."""
 
     name = "bfcl"
+    presets: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
+        # Minutes on two cores: base tasks, whose traces fit the tiny policy's context.
+        "demo": {
+            "environment": {"kinds": ["base"]},
+            "curriculum": {"epoch_size": 24, "stages": [{"name": "base", "epochs": 4}]},
+            "selector:boundary": {"cooldown": 2, "quota": 16},
+            "evaluation": {"tasks": 24, "samples": 2},
+        }
+    }
 
     class Config(Component.Config):
         """Which tasks, and where their data lie."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
+from typing import Any, ClassVar
 
 from rods.interfaces import Component, Environment
 from rods.types import JsonObject, JsonValue, ProgressReward, Split, Task, ToolSpec, Trajectory
@@ -20,6 +21,16 @@ class OfficeEnvironment(Environment):
     """A compact procedural office: five apps, tasks of chosen size, three kinds of novelty."""
 
     name = "office"
+    fits_tiny_policy = True
+    presets: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
+        # About 8 minutes on two cores: 120 steps of 8 prompts, 30 epochs of 4 steps.
+        "demo": {
+            "curriculum": {"epoch_size": 32, "stages": [{"name": "all", "epochs": 30}]},
+            "selector:boundary": {"cooldown": 4},
+            "buffer:dual-control": {"p_max": 48},
+            "evaluation": {"tasks": 192, "samples": 4},
+        }
+    }
 
     class Config(OfficeConfig):
         """Which tasks the office has."""
