@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from rods.config import (
     COMPONENT_TABLES,
+    TABLES,
     EvaluationConfig,
     PoolConfig,
     RunConfig,
@@ -103,14 +104,26 @@ class Assembly:
         return self.settings.build("synthesis", SynthesisConfig)
 
     def resolved(self) -> Tables:
-        """Every value of a run, defaults written out; as TOML it loads equal."""
+        """Every value of a run, defaults written out; as TOML it loads equal.
+
+        All faults of all tables are told at once, one line each.
+        """
         tables = {"run": self.run.model_dump(mode="json")}
-        for kind in COMPONENT_TABLES:
-            config = self.config(kind).model_dump(mode="json")
-            tables[kind] = {"name": self.component(kind).name, **config}
-        for table in ("synthesis", "curriculum", "pool", "evaluation"):
-            tables[table] = self.settings.build(table, PLAIN_TABLES[table]).model_dump(mode="json")
+        faults = []
+        for table in TABLES[1:]:
+            try:
+                tables[table] = self._resolved_table(table)
+            except ConfigError as error:
+                faults.append(str(error))
+        if faults:
+            raise ConfigError("\n".join(faults))
         return tables
+
+    def _resolved_table(self, table: str) -> dict[str, Any]:
+        if table in COMPONENT_TABLES:
+            config = self.config(table).model_dump(mode="json")
+            return {"name": self.component(table).name, **config}
+        return self.settings.build(table, PLAIN_TABLES[table]).model_dump(mode="json")
 
 
 def assemble(

@@ -58,8 +58,8 @@ class FakeTrainer(Trainer):
             self.step, self.skill = step, min(1.0, self.skill + self.config.gain)
             run.log_rollouts(step, groups)
             curriculum.observe(step, groups)
+            run.report(step, steps, groups, {"skill": self.skill})  # before the checkpoint knows it
             self.save(run.checkpoints / f"checkpoint-{step}")
-            run.report(step, steps, groups, {"skill": self.skill})
 
     def evaluate(
         self,
