@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -147,6 +148,42 @@ def lineage(where: str, entry_id: str, as_json: bool) -> None:
         )
     print_table("From the seed to the entry", _COLUMNS, _rows(line))
     print_table(f"Variants of {entry_id}", _COLUMNS, _rows(children))
+
+
+@command.command(
+    epilog="Example: rods pool export runs/first --state active --format parquet --out t.parquet"
+)
+@where_argument
+@filters
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["jsonl", "parquet", "datasets"]),
+    default="jsonl",
+    show_default=True,
+    help="JSON lines, parquet, or a folder for datasets.load_from_disk.",
+)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="A file or folder.")
+@json_option
+def export(
+    where: str,
+    state: str | None,
+    kind: Any,
+    limit: int | None,
+    form: Any,
+    out: Path,
+    as_json: bool,
+) -> None:
+    """Write entries with their tasks to a file; one is replaced only by a whole one."""
+    from rods.pool.export import export as write
+    from rods.pool_access import open_existing
+
+    with open_existing(where) as pool:
+        count = write(pool, out, form, PoolState(state) if state else None, kind, limit or None)
+    if as_json:
+        print_json({"entries": count, "format": form, "out": str(out)})
+    else:
+        click.echo(f"{count} entries are in {out}.")
 
 
 # ------------------------------------------------------------------------------- inside

@@ -19,33 +19,43 @@ from typing import Any, Literal, get_args
 
 from rods.errors import DataError, did_you_mean
 from rods.pool.store import Pool
-from rods.types import PoolState
+from rods.types import Kind, PoolState
 
 Format = Literal["jsonl", "parquet", "datasets"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 _BATCH = 500
 
 
-def export(pool: Pool, path: Path, format: Format, state: PoolState | None = None) -> int:
-    """The entries (of one state) stand in ``path``, a folder for ``datasets``; how many.
+def export(
+    pool: Pool,
+    path: Path,
+    format: Format,
+    state: PoolState | None = None,
+    kind: Kind | None = None,
+    limit: int | None = None,
+) -> int:
+    """The entries (of one state, of one kind, so many) are in ``path``; how many.
 
-    A row has the entry's columns, ``phi`` and ``task``: an object in JSON lines, its JSON text in
-    the columnar formats (whose columns must have one type). An existing file is replaced only once
-    the new one is whole; an existing folder with content is a DataError.
+    ``path`` is a folder for ``datasets``. A row has the entry's columns, ``phi`` and ``task``: an
+    object in JSON lines, its JSON text in the columnar formats (whose columns must have one type).
+    An existing file is replaced only once the new one is whole; an existing folder with content is
+    a DataError.
     """
     writers: Mapping[str, Callable[[Iterator[dict[str, Any]], Path], int]]
     writers = {"jsonl": _write_jsonl, "parquet": _write_parquet, "datasets": _write_dataset}
     if format not in writers:
         raise DataError(f"No export format {format!r}. {did_you_mean(format, writers)}")
     try:
-        return writers[format](_rows(pool, state), path)
+        return writers[format](_rows(pool, state, kind, limit), path)
     except OSError as error:
         raise DataError(f"The export to {path} failed: {error}.") from error
 
 
 # -------------------------------------------------------------------------------- inside
-def _rows(pool: Pool, state: PoolState | None) -> Iterator[dict[str, Any]]:
-    entries = pool.entries(state)
+def _rows(
+    pool: Pool, state: PoolState | None, kind: Kind | None, limit: int | None
+) -> Iterator[dict[str, Any]]:
+    entries = pool.entries(state, kind, limit)
     while page := list(islice(entries, _BATCH)):
         tasks = pool.tasks([entry.id for entry in page])
         for entry in page:
@@ -104,7 +114,13 @@ def _schema(pa: ModuleType) -> Any:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
-    """A file beside ``path`` that takes its place if all goes well, and is gone if not."""
+    """A file beside ``path`` that takes its place if all goes well, and is gone if not.
+
+    What is no regular file (``/dev/stdout``, a pipe) is written itself, never replaced.
+    """
+    if path.exists() and not path.is_file():
+        yield path
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

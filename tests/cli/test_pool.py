@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,14 @@ from typing import Any
 import pytest
 
 from rods.pool import Pool, tables
-from rods.testing import FakeEnvironment, FakeSynthesizer, play, reference, silent
+from rods.testing import (
+    FakeEnvironment,
+    FakeSynthesizer,
+    play,
+    reference,
+    silent,
+    write_distribution,
+)
 from rods.types import PoolState, RetireReason, RolloutGroup, Task
 
 Rods = Callable[..., subprocess.CompletedProcess[str]]
@@ -31,7 +39,7 @@ def run(tmp_path: Path) -> Path:
     """A run's folder after two steps: eight seeds, one variant in trial, one seed retired."""
     folder = tmp_path / "run"
     folder.mkdir()
-    (folder / "config.toml").write_text('[run]\nplugins = ["stockroom"]\n')
+    (folder / "config.toml").write_text('[run]\nplugins = ["fake"]\n')
     with Pool.open(f"sqlite:///{folder / 'pool.sqlite'}") as pool:
         pool.add_seeds(WORLD.tasks("train"))
         pool.record(1, 0, [group(SEED, 1, 1)])
@@ -111,6 +119,57 @@ def test_a_pool_that_is_being_written_can_be_read(here: Rods, run: Path) -> None
         assert read(here, "stats", run)["step"] == 2
 
 
+@pytest.mark.parametrize("form", ["jsonl", "parquet", "datasets"])
+def test_the_export_holds_the_chosen_tasks(
+    here: Rods, run: Path, tmp_path: Path, form: str
+) -> None:
+    filters = ("--state", "active", "--kind", "base", "--format", form, "--out", "tasks")
+    assert read(here, "export", run, *filters)["entries"] == 2
+    rows = {"jsonl": read_jsonl, "parquet": read_parquet, "datasets": read_dataset}[form]
+    tasks = [Task.model_validate_json(text) for text in rows(tmp_path / "tasks")]
+    assert [task.id for task in tasks] == [SEED.id, SEED.id.replace("_0", "_1")]
+
+
+def read_jsonl(path: Path) -> list[str]:
+    return [json.dumps(json.loads(line)["task"]) for line in path.read_text().splitlines()]
+
+
+def read_parquet(path: Path) -> list[str]:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    return [str(text) for text in parquet.read_table(path)["task"].to_pylist()]
+
+
+def read_dataset(path: Path) -> list[str]:
+    datasets = pytest.importorskip("datasets")
+    return list(datasets.load_from_disk(str(path))["task"])
+
+
+def test_an_export_can_be_the_seeds_of_a_synthesis(
+    here: Rods, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points = {"rods": {"fake": "rods.testing.plugin"}}
+    monkeypatch.syspath_prepend(write_distribution(tmp_path / "d", "fake", points))
+    here("pool", "export", run, "--state", "trial", "--out", "trial.jsonl")
+    done = here(
+        *("synth", "--plugins", "fake", "-o", "synthesizer.name=fake", "--kind", "base"),
+        *("--seeds", "trial.jsonl", "-n", 9, "--out", "v.jsonl"),
+    )
+    assert done.returncode == 0
+    lines = (tmp_path / "v.jsonl").read_text().splitlines()
+    assert {json.loads(line)["generation"] for line in lines} == {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("out", "status"), [("/dev/full", 1), ("/proc/x/tasks.jsonl", 2), ("run/pool.sqlite/t", 2)]
+)
+def test_a_place_that_cannot_be_written_is_one_line(
+    here: Rods, run: Path, out: str, status: int
+) -> None:
+    done = here("pool", "export", run, "--out", out)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert len(done.stderr.splitlines()) == 1
+
+
 BAD = {
     "no folder": (("stats", "nowhere"), "nowhere is no run's folder, no pool file"),
     "a folder that is no run's": (("stats", "empty"), "empty is no run's folder"),
@@ -133,6 +192,18 @@ def test_bad_input_is_one_line_with_status_2(
     done = here("pool", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("form", "extra"), [("parquet", "parquet"), ("datasets", "datasets")])
+def test_a_format_whose_package_is_missing_names_the_extra(
+    here: Rods, run: Path, monkeypatch: pytest.MonkeyPatch, form: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)  # as python itself marks what is not there
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    done = here("pool", "export", run, "--format", form, "--out", "tasks")
+    assert done.returncode == 2
+    assert f"pip install 'rods[{extra}]'" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
