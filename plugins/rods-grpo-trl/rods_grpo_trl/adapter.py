@@ -22,10 +22,12 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase, PrinterCallba
 from trl.trainer.grpo_config import GRPOConfig
 from trl.trainer.grpo_trainer import GRPOTrainer
 
-from rods_grpo_trl.flat_groups import with_signal
+from rods_grpo_trl.flat_groups import sampled_only, with_signal
 from rods_grpo_trl.harvest import RewardColumn
+from rods_grpo_trl.packing import packs, unpack
 from rods_grpo_trl.schedule import Schedule, VisitDataset, VisitSampler
 
+PARTS = 4  # packs of rows of similar length
 os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")  # rollout_func: pinned, under contract
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ class SeamTrainer(GRPOTrainer):
     ) -> None:
         self.schedule = Schedule(size=0)
         self.rollout_function: RolloutFunction | None = None
+        self._scored: Tensor | None = None  # (B, C), while a loss is computed
         super().__init__(
             model=model,
             reward_funcs=RewardColumn(),
@@ -92,12 +95,48 @@ class SeamTrainer(GRPOTrainer):
 
     # ---------------------------------------------------------------- update
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Tensor:
-        if not self.skip_flat_groups:
+        """TRL's loss, computed from the rows and the tokens that it depends on."""
+        share = 1.0
+        if self.skip_flat_groups:
+            inputs, share = with_signal(inputs, self.loss_type)
+        inputs, self._scored = sampled_only(inputs)
+        try:
             loss: Tensor = super()._compute_loss(model, inputs)  # type: ignore[no-untyped-call]
-            return loss
-        rows, share = with_signal(inputs, self.loss_type)
-        scaled: Tensor = super()._compute_loss(model, rows) * share  # type: ignore[no-untyped-call]
-        return scaled
+        finally:
+            self._scored = None
+        return loss * share
+
+    def _get_per_token_logps_and_entropies(
+        self,
+        model: Any,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        logits_to_keep: int,
+        *args: Any,
+        compute_aux_loss: bool = False,
+        **kwargs: Any,
+    ) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """Log-probabilities and entropies (B, C); in the loss those of sampled tokens, else 0."""
+        score = super()._get_per_token_logps_and_entropies
+        if self._scored is None or compute_aux_loss:
+            kwargs["compute_aux_loss"] = compute_aux_loss
+            whole: tuple[Tensor, Tensor | None, Tensor | None] = score(
+                model, input_ids, attention_mask, logits_to_keep, *args, **kwargs
+            )
+            return whole
+        logps, entropies = [], []
+        for pack in packs(input_ids, attention_mask, self._scored, self._parts):
+            labelled = _Unlabelled(model, pack.unscored)
+            keep = pack.ids.size(1) - 1
+            logp, entropy, _ = score(labelled, pack.ids, pack.attention, keep, compute_entropy=True)
+            logps.append((pack, logp))
+            entropies.append((pack, entropy))
+        return unpack(logps), unpack(entropies), None
+
+    @property
+    def _parts(self) -> int:
+        """Forward passes of one loss: DDP wants one; alone, several save padding."""
+        return PARTS if self.accelerator.num_processes == 1 else 1
 
     # ---------------------------------------------------------------- files
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
@@ -110,6 +149,16 @@ class SeamTrainer(GRPOTrainer):
 
     def create_model_card(self, *args: Any, **kwargs: Any) -> None:
         """No card: a checkpoint is a place to resume at, the run's folder says what it is."""
+
+
+class _Unlabelled:
+    """A model that leaves positions out of its fused head."""
+
+    def __init__(self, model: Any, positions: Tensor) -> None:
+        self.model, self.positions = model, positions
+
+    def __call__(self, *, labels: Tensor, **inputs: Any) -> Any:
+        return self.model(**inputs, labels=labels.masked_fill(self.positions, -100))
 
 
 def _call_rollout_function(prompts: list[str], trainer: GRPOTrainer) -> dict[str, Any]:

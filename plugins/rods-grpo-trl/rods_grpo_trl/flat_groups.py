@@ -13,13 +13,12 @@ import torch
 from torch import Tensor
 
 PROMPT = ("prompt_ids", "prompt_mask")
+LOGPS = ("old_per_token_logps", "ref_per_token_logps", "sampling_per_token_logps")
 COMPLETION = (
     "completion_ids",
     "completion_mask",
     "tool_mask",
-    "old_per_token_logps",
-    "ref_per_token_logps",
-    "sampling_per_token_logps",
+    *LOGPS,
     "importance_sampling_ratio",
 )
 
@@ -36,6 +35,20 @@ def with_signal(inputs: Mapping[str, Any], loss_type: str) -> tuple[dict[str, An
     rows = {key: _select(value, keep) for key, value in inputs.items()}
     scale = _scale(inputs, rows, loss_type)
     return _trim(rows), scale
+
+
+def sampled_only(inputs: Mapping[str, Any]) -> tuple[dict[str, Any], Tensor]:
+    """The same rows with the other log-probabilities 0 where nothing was sampled, and where it was.
+
+    TRL masks these tokens at the end; until then a ratio of unrelated numbers could overflow.
+    """
+    mask = inputs["completion_mask"] * inputs.get("tool_mask", 1)
+    scored = mask.bool()
+    rows = dict(inputs)
+    for key in LOGPS:
+        if isinstance(rows.get(key), Tensor):
+            rows[key] = rows[key].masked_fill(~scored, 0.0)
+    return rows, scored
 
 
 def _select(value: Any, keep: Tensor) -> Any:
