@@ -52,14 +52,19 @@ def append_line(path: Path, line: str) -> None:
 
 
 def repair_lines(path: Path) -> bool:
-    """Cut off a last line that a kill left without its newline; whether there was one."""
+    """Cut off a last line that a kill left without its newline; whether there was one.
+
+    The file's time stays that of its last writing.
+    """
     if not path.exists():
         return False
+    written = path.stat()
     content = path.read_bytes()
     whole = content.rfind(b"\n") + 1
     if whole == len(content):
         return False
     os.truncate(path, whole)
+    os.utime(path, ns=(written.st_atime_ns, written.st_mtime_ns))
     return True
 
 

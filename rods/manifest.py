@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import Distribution, PackageNotFoundError, version
+from typing import Any
 
 from packaging.requirements import Requirement
 
@@ -29,9 +30,11 @@ def record_start(
             f"(sha256 {data_hashes[changed[0]][:12]}..., expected "
             f"{str(manifest['data'].get(changed[0]))[:12]}...); restore it or begin a new run."
         )
+    if manifest["starts"] and not manifest["starts"][-1]["seconds"]:
+        manifest["starts"][-1]["seconds"] = _seconds_until_killed(run, manifest["starts"][-1])
     manifest["starts"].append(
         {
-            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "command": list(command),
             "resumed_at": last.step if (last := run.last_report()) else 0,
             "python": platform.python_version(),
@@ -52,6 +55,13 @@ def close_start(run: RunDir, seconds: float) -> float:
     manifest["starts"][-1]["seconds"] = round(seconds, 3)
     run.write_json(_FILE, manifest)
     return float(sum(start["seconds"] for start in manifest["starts"]))
+
+
+def _seconds_until_killed(run: RunDir, start: Mapping[str, Any]) -> float:
+    """From a start to the last sign of life; 0 if it left none."""
+    signs = [run.metrics, *run.path.glob("evaluation/*")]
+    last = max((sign.stat().st_mtime for sign in signs if sign.exists()), default=0.0)
+    return round(max(0.0, last - datetime.fromisoformat(start["time"]).timestamp()), 3)
 
 
 def versions(plugins: Plugins) -> dict[str, str]:

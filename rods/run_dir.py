@@ -67,7 +67,8 @@ class RunDir:
         """A new run with its resolved settings; the folder must be absent or empty."""
         path.mkdir(parents=True, exist_ok=True)
         run = cls(path, seed, resume=False)
-        if others := sorted(p.name for p in path.iterdir() if p.name != "run.lock"):
+        mine = {"run.lock", f".{_FIXED}.part"}  # what a kill right here leaves
+        if others := sorted({p.name for p in path.iterdir()} - mine):
             run.close()
             hint = f"rods run --resume {path}" if _FIXED in others else "another --out"
             raise RunDirError(f"{path} is not empty (it holds {others[0]}); use {hint}.")

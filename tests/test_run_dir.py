@@ -74,6 +74,13 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
         RunDir.create(tmp_path, CONFIG, seed=3)
 
 
+def test_a_run_killed_while_it_was_made_can_be_made_again(tmp_path: Path) -> None:
+    (tmp_path / "run.lock").write_text("1")
+    (tmp_path / ".config.toml.part").write_text("[ru")
+    RunDir.create(tmp_path, CONFIG, seed=3).close()
+    assert config_of(tmp_path).read_text() == CONFIG
+
+
 def test_a_folder_without_settings_is_no_run(tmp_path: Path) -> None:
     with pytest.raises(RunDirError, match=r"no run's folder: it has no config\.toml"):
         RunDir.reopen(tmp_path, seed=3)

@@ -135,6 +135,8 @@ def test_a_stopped_run_goes_on_to_the_same_end(stockroom: str, step: int) -> Non
     assert finished(OUT) == summary
     starts = RunDir.read(OUT, "manifest.json")["starts"]  # type: ignore[index]
     assert [start["resumed_at"] for start in starts] == [0, step]
+    assert summary["seconds"] == pytest.approx(sum(start["seconds"] for start in starts), abs=0.01)
+    assert all(start["seconds"] > 0 for start in starts)
 
 
 def test_a_run_stopped_after_its_training_only_evaluates(stockroom: str) -> None:
