@@ -46,7 +46,7 @@ class BfclEnvironment(Environment):
         "demo": {
             "environment": {"kinds": ["base"]},
             "curriculum": {"epoch_size": 24, "stages": [{"name": "base", "epochs": 4}]},
-            "selector:boundary": {"cooldown": 2, "quota": 16},
+            "selector:boundary": {"cooldown_steps": 2, "quota_per_kind": 16},
             "evaluation": {"tasks": 24, "samples": 2},
         }
     }

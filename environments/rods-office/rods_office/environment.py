@@ -26,7 +26,7 @@ class OfficeEnvironment(Environment):
         # About 8 minutes on two cores: 120 steps of 8 prompts, 30 epochs of 4 steps.
         "demo": {
             "curriculum": {"epoch_size": 32, "stages": [{"name": "all", "epochs": 30}]},
-            "selector:boundary": {"cooldown": 4},
+            "selector:boundary": {"cooldown_steps": 4},
             "buffer:dual-control": {"p_max": 48},
             "evaluation": {"tasks": 192, "samples": 4},
         }
