@@ -273,6 +273,10 @@ class Trainer(Component, ABC):
         """What can be found out without a GPU, in seconds: packages, template, options, memory."""
         return []
 
+    def check_schedule(self, epochs: int, epoch_size: int) -> list[Check]:
+        """Whether epochs of ``epoch_size`` prompts are whole steps of this trainer."""
+        return []
+
     def notes(self, environment: Environment) -> Sequence[str]:
         """What a reader of the results must know, such as a policy too small for these tasks."""
         return ()

@@ -30,6 +30,8 @@ def iter_checks(
     yield _kind_check(curriculum, train)
     yield _replay_check(environment, _sample(train, seed) + _sample(held_out, seed))
     yield _folder_check(out)
+    epochs = sum(stage.epochs for stage in curriculum.stages)
+    yield from trainer.check_schedule(epochs, curriculum.epoch_size)
     yield from trainer.preflight(environment, train)
 
 

@@ -18,6 +18,9 @@ from rods.types import Check, Split, Task, ToolCall, TrainingStage, Turn
 class Trainer(FakeTrainer):
     """Has a check of its own."""
 
+    def check_schedule(self, epochs: int, epoch_size: int) -> list[Check]:
+        return [Check(name="steps", ok=True, detail=f"{epochs} x {epoch_size}")]
+
     def preflight(self, environment: Environment, tasks: Sequence[Task]) -> list[Check]:
         return [
             Check(name="packages", ok=False, detail="torch is missing", fix="pip install torch")
@@ -45,6 +48,7 @@ def test_a_sound_world_passes_and_the_trainer_has_its_say(tmp_path: Path) -> Non
     checks = found(FakeEnvironment(), tmp_path / "runs" / "one")
     assert [name for name, check in checks.items() if not check.ok] == ["packages"]
     assert "held out" in checks["tasks"].detail
+    assert checks["steps"].detail == "5 x 64"
     assert not (tmp_path / "runs").exists()
 
 
