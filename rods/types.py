@@ -132,9 +132,20 @@ class Task(Record):
 
 def content_id(task: Task) -> str:
     """``syn-`` and 16 hex digits of SHA-256 over what the policy meets and what it is judged by."""
-    content = task.model_dump(
-        mode="json", include={"environment", "kind", "tools", "turns", "initial_state"}
-    )
+    content = {  # written out: several times faster than a dump of the whole task
+        "environment": task.environment,
+        "kind": task.kind,
+        "tools": task.tools,
+        "turns": [
+            {
+                "user": turn.user,
+                "reference": [{"name": c.name, "arguments": c.arguments} for c in turn.reference],
+                "reveals": turn.reveals,
+            }
+            for turn in task.turns
+        ],
+        "initial_state": task.initial_state,
+    }
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return "syn-" + hashlib.sha256(canonical.encode()).hexdigest()[:16]
 

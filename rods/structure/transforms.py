@@ -1,0 +1,161 @@
+"""Named transforms that turn a value of the user's words into an argument.
+
+A value that stands nowhere, but follows from what does, is DERIVED: the task is harder than one
+that states it, so it keeps a label of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_MONTHS = _words(
+    "january february march april may june july august september october november december"
+)
+_MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
+_ISO = re.compile(r"(?<![\w-])((?:19|20)\d\d)-(\d\d)-(\d\d)(?![\w-])")
+_SPOKEN = (
+    re.compile(
+        rf"\b(?P<month>{_MONTH})\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)"
+        r"(?:,? (?:this year,? |in |of )?(?P<year>(?:19|20)\d\d)\b)?",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})\b"
+        r"(?:,? (?:in )?(?P<year>(?:19|20)\d\d)\b)?",
+        re.IGNORECASE,
+    ),
+    re.compile(r"(?<![\d/])(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>(?:19|20)\d\d)(?![\d/])"),
+    re.compile(
+        r"(?<![\d/])(?P<year>(?:19|20)\d\d),? ?/?(?P<month>\d{1,2})/(?P<day>\d{1,2})(?![\d/])"
+    ),
+)
+_UNITS = _words(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen"
+)
+_TENS = _words("zero ten twenty thirty forty fifty sixty seventy eighty ninety")
+_SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
+_LOOSE = {"once": 1, "single": 1, "twice": 2, "double": 2, "dozen": 12, "half": 0.5}
+_WORD = re.compile(r"[a-z]+")
+_SEPARATORS = re.compile(r"[\W_]+")
+_NUMBER = re.compile(
+    r"(?<![\w.])(?<!\d,)\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w])|(?<![\w.])\d+(?:\.\d+)?(?!\w)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenDate:
+    """A date in a text: its spelling, where its day stands in it, and what it says."""
+
+    spelling: str
+    day_at: tuple[int, int]  # within the spelling
+    year: int | None
+    month: int
+    day: int
+
+    def matches(self, year: int, month: int, day: int) -> bool:
+        """The date could be the one spelled here; a missing year matches any."""
+        return (self.month, self.day) == (month, day) and self.year in (None, year)
+
+
+def iso_date(value: str) -> tuple[int, int, int] | None:
+    """Year, month and day of ``YYYY-MM-DD``."""
+    found = _ISO.fullmatch(value)
+    return (int(found[1]), int(found[2]), int(found[3])) if found else None
+
+
+def dates(text: str) -> Iterator[SpokenDate]:
+    """Every date of a text, however it is written."""
+    for found in _ISO.finditer(text):
+        at = (found.start(3) - found.start(), found.end(3) - found.start())
+        yield SpokenDate(found[0], at, int(found[1]), int(found[2]), int(found[3]))
+    for pattern in _SPOKEN:
+        for found in pattern.finditer(text):
+            month, day = _month(found["month"]), int(found["day"])
+            if 1 <= month <= 12 and 1 <= day <= 31:
+                at = (found.start("day") - found.start(), found.end("day") - found.start())
+                year = int(found["year"]) if found["year"] else None
+                yield SpokenDate(found[0], at, year, month, day)
+
+
+def numbers(text: str) -> list[tuple[str, float]]:
+    """Numbers written in digits, with their spelling; not those inside words, ids or dates."""
+    return [(spelling, float(spelling.replace(",", ""))) for spelling in _NUMBER.findall(text)]
+
+
+def number_words(text: str) -> set[float]:
+    """Numbers written in words: "five hundred", "twenty-two", "a dozen", "half"."""
+    found: set[float] = set()
+    total, current = 0.0, None
+    for word in [*_WORD.findall(text.lower()), ""]:
+        if word in _UNITS or word in _TENS:
+            value = _UNITS.index(word) if word in _UNITS else 10 * _TENS.index(word)
+            current = value if current is None or value >= 20 else current + value
+        elif word in _SCALES:
+            scaled = (current if current is not None else 1) * _SCALES[word]
+            total, current = (total + scaled, None) if word != "hundred" else (total, scaled)
+        elif word != "and" or current is None:
+            if current is not None or total:
+                found.add(total + (current or 0))
+            total, current = 0.0, None
+        if word in _LOOSE:
+            found.add(_LOOSE[word])
+    return found
+
+
+def arithmetic(value: float, operands: Iterable[float]) -> str | None:
+    """The name of a simple calculation that gives ``value``, if there is one."""
+    known = sorted({o for o in operands if o and abs(o) < 1e12})[:40]
+    for a in known:
+        for factor in (2, 3, 4, 5, 10, 12, 24, 60, 100, 1000):
+            if _close(value, a * factor) or _close(value, a / factor):
+                return "multiple"
+        if _rounded(value, a):
+            return "rounded"
+    for i, a in enumerate(known):
+        for b in known[i + 1 :]:
+            if _close(value, a + b) or _close(value, b - a):
+                return "sum"
+            if _close(value, a * b) or _close(value, a / b) or _close(value, b / a):
+                return "product"
+            if _close(value, a * b / 100):
+                return "percentage"
+    return None
+
+
+def squash(text: str) -> str:
+    """Letters and digits only, in lower case: "Team Notes" and "team_notes" are one."""
+    return _SEPARATORS.sub("", text.lower())
+
+
+def respelled(value: str, squashed_words: str) -> bool:
+    """The words hold the value but for spaces, case, prefix (#, @) or file extension."""
+    stem = re.sub(r"\.[A-Za-z0-9]{1,5}$", "", value)
+    return any(len(s) >= 3 and s in squashed_words for s in {squash(value), squash(stem)})
+
+
+def worded(value: str, known_words: set[str]) -> bool:
+    """A text composed of words that were said or shown: at least 60 % of them."""
+    words = _WORD.findall(value.lower())
+    return len(words) >= 2 and sum(w in known_words for w in words) >= 0.6 * len(words)
+
+
+def _month(text: str) -> int:
+    if text.isdigit():
+        return int(text)
+    return next((i for i, name in enumerate(_MONTHS, 1) if name.startswith(text.lower()[:3])), 0)
+
+
+def _close(a: float, b: float) -> bool:
+    return abs(a - b) <= 1e-9 * max(abs(a), abs(b), 1.0)
+
+
+def _rounded(value: float, exact: float) -> bool:
+    return any(value == round(exact, n) for n in range(4)) and value != exact

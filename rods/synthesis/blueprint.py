@@ -1,0 +1,133 @@
+"""What is known of a seed: its execution, sources and profile, and the values that can be others.
+
+Made once for each seed and kept; a variant then costs a draw, a few joins and two executions.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rods.structure.leaves import Path, like
+from rods.structure.sources import Source, holds
+from rods.structure.trace import Trace
+from rods.synthesis.finding import world_words
+from rods.synthesis.slots import Drawn, Slot
+from rods.synthesis.substitution import TextTemplate, TreeTemplate, pattern
+from rods.types import ComplexityProfile, JsonObject, SourceKind, Task, content_id
+
+_KEPT_TEMPLATES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """An argument's leaf that is taken from an earlier result while replaying."""
+
+    parameter: str
+    path: Path
+    producer: int
+    result_path: Path
+    model: Any  # the seed's value: its type is kept
+    transform: str = ""
+
+    def taken(self, value: Any) -> Any:
+        """The argument that follows from the result's value."""
+        if self.transform == "rounded":
+            return round(value, len(repr(self.model).partition(".")[2]))
+        return like(value, self.model)
+
+
+class Templates:
+    """A seed cut at the spellings of some slots."""
+
+    def __init__(
+        self,
+        task: Task,
+        trace: Trace,
+        slots: tuple[Slot, ...],
+        words: frozenset[str],
+        mentions: tuple[tuple[int, str], ...] = (),
+    ) -> None:
+        narrow = pattern(_spellings(slots, words))
+        wide_slots = tuple(s for s in slots if not s.narrow)
+        wide = pattern(_spellings(wide_slots, words))
+        numbers = {s.value: s.value for s in slots if s.numeric}
+        wide_numbers = {s.value: s.value for s in wide_slots if s.numeric}
+        self.user = tuple(TextTemplate(turn.user, narrow) for turn in task.turns)
+        self.state = TreeTemplate(task.initial_state, wide, wide_numbers)  # type: ignore[arg-type]
+        self.arguments = tuple(
+            TreeTemplate(call.arguments, narrow, numbers)  # type: ignore[arg-type]
+            for call in trace.calls
+        )
+        self.results = tuple(TextTemplate(content, wide) for content in trace.contents)
+        self.numbers = {spelling for s in slots if s.numeric for spelling in s.spellings}
+        self.moves = any(slot.moves for slot in slots)
+        longer = [s.value for s in slots if isinstance(s.value, str)]
+        self.mentions = tuple(m for m in mentions if not any(holds(v, m[1]) for v in longer))
+
+    def initial_state(self, drawn: Drawn) -> JsonObject:
+        """The state that the variant starts in."""
+        return self.state.render(drawn.texts, drawn.numbers)  # type: ignore[no-any-return]
+
+    def users(self, drawn: Drawn) -> tuple[str, ...]:
+        """The user's words, one text a turn."""
+        return tuple(template.render(drawn.texts) for template in self.user)
+
+
+def _spellings(slots: tuple[Slot, ...], words: frozenset[str]) -> set[str]:
+    """All spellings, and those closed values that the seed's world holds: they may swap places."""
+    found = {spelling for slot in slots for spelling in slot.spellings}
+    found |= {old for slot in slots for old in slot.links}
+    found |= {
+        choice
+        for slot in slots
+        for choice in slot.choices
+        if isinstance(choice, str) and choice.lower() in words
+    }
+    return found
+
+
+@dataclass(slots=True)
+class Blueprint:
+    """A seed with all that its variants need."""
+
+    task: Task
+    trace: Trace
+    sources: tuple[Source, ...]
+    profile: ComplexityProfile
+    slots: tuple[Slot, ...]  # candidates; those that execution has confirmed, once studied
+    mentions: tuple[tuple[int, str], ...] = ()  # (call, number) of its result that the user names
+    content_id: str = field(init=False)
+    words: frozenset[str] = field(init=False)
+    bindings: Mapping[int, tuple[Binding, ...]] = field(init=False)
+    _templates: OrderedDict[tuple[Slot, ...], Templates] = field(default_factory=OrderedDict)
+
+    def __post_init__(self) -> None:
+        self.content_id = content_id(self.task)
+        self.words = world_words(self.task, self.trace)
+        bound: dict[int, list[Binding]] = {}
+        for s in self.sources:
+            if s.producer is not None and s.result_path is not None:
+                binding = Binding(
+                    s.parameter, s.path, s.producer, s.result_path, s.value, s.transform
+                )
+                bound.setdefault(s.call, []).append(binding)
+        self.bindings = {call: tuple(found) for call, found in bound.items()}
+
+    @property
+    def needs_state(self) -> bool:
+        """Some argument's source can only be told with the whole visible state at hand."""
+        told = (SourceKind.USER, SourceKind.CONSTANT, SourceKind.RESULT)
+        return any(source.kind not in told for source in self.sources)
+
+    def templates(self, slots: tuple[Slot, ...]) -> Templates:
+        """The seed cut at these slots; the last few cuts are kept."""
+        if slots not in self._templates:
+            self._templates[slots] = Templates(
+                self.task, self.trace, slots, self.words, self.mentions
+            )
+            if len(self._templates) > _KEPT_TEMPLATES:
+                self._templates.popitem(last=False)
+        return self._templates[slots]

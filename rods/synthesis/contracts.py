@@ -1,0 +1,127 @@
+"""The five stages as interfaces, and the records that one hands to the next.
+
+A stage returns what it made, or a ``Rejection``: data, never an exception. Any of them can be
+replaced by a class with the same method (``SkillAlignedSynthesizer.Config.stages``).
+"""
+
+from __future__ import annotations
+
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rods.interfaces import Environment
+from rods.structure.trace import Trace
+from rods.synthesis.blueprint import Blueprint
+from rods.synthesis.reasons import Reason
+from rods.synthesis.slots import Drawn, Slot
+from rods.types import ComplexityProfile, JsonObject, Kind, Rejection, Stage, Task, ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a variant keeps and what it changes.
+
+    ``calls`` names the functions of each turn; here always the seed's own. ``edit`` is the kind
+    that the augmentation is to make of it, None for the seed's own kind.
+    """
+
+    blueprint: Blueprint
+    slots: tuple[Slot, ...]
+    calls: tuple[tuple[str, ...], ...]
+    edit: Kind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """A reference that has run in a fresh world; no word is written yet."""
+
+    plan: Plan
+    initial_state: JsonObject
+    reference: tuple[tuple[ToolCall, ...], ...]  # one tuple a turn
+    trace: Trace
+    drawn: Drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A whole task that no gate has seen yet."""
+
+    task: Task
+    execution: Execution
+    expected: ComplexityProfile
+    edit: str = ""  # what the augmentation did
+    claimed: Trace | None = None  # an execution of exactly this reference, if there was one
+    substitutions: Mapping[str, str] = field(default_factory=dict)
+
+
+class PlanStage(ABC):
+    """I. Decides on the structure and on what changes."""
+
+    @abstractmethod
+    def plan(self, blueprint: Blueprint, rng: random.Random) -> Plan | Rejection:
+        """What this variant is to be."""
+
+
+class ExecuteStage(ABC):
+    """II. Makes the ground truth: it has run before a word is written."""
+
+    @abstractmethod
+    def execute(self, plan: Plan, rng: random.Random) -> Execution | Rejection:
+        """New values, a new world and a reference that solves the task there."""
+
+
+class RewriteStage(ABC):
+    """III. Words the user's turns."""
+
+    @abstractmethod
+    def rewrite(self, execution: Execution, rng: random.Random) -> Draft | Rejection:
+        """The whole task, with texts that ask for what the reference does."""
+
+
+class CritiqueStage(ABC):
+    """IV. Lets only sound tasks pass; what it cannot decide it rejects."""
+
+    @abstractmethod
+    def critique(self, draft: Draft) -> Rejection | None:
+        """None: the draft passes every gate."""
+
+
+class AugmentStage(ABC):
+    """V. Makes a harder kind of a verified draft; the critique sees it again."""
+
+    @abstractmethod
+    def augment(self, draft: Draft, rng: random.Random) -> Draft | Rejection:
+        """The draft after the plan's edit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """One implementation of each."""
+
+    plan: PlanStage
+    execute: ExecuteStage
+    rewrite: RewriteStage
+    critique: CritiqueStage
+    augment: AugmentStage
+
+
+def rejection(stage: Stage, reason: Reason, detail: str = "", seed_id: str = "") -> Rejection:
+    """A rejection; the detail is cut at 300 characters."""
+    return Rejection(stage=stage, reason=reason, detail=detail[:300], seed_id=seed_id)
+
+
+__all__ = [
+    "AugmentStage",
+    "CritiqueStage",
+    "Draft",
+    "Environment",
+    "ExecuteStage",
+    "Execution",
+    "Plan",
+    "PlanStage",
+    "RewriteStage",
+    "Stages",
+    "rejection",
+]

@@ -1,0 +1,441 @@
+"""Which values of an executed seed could be others. Candidates only: execution has the last word.
+
+A value qualifies where nothing ties it to its meaning: it is no constant of a schema, the world
+does not fix it, and no number or date in the user's words depends on it in a way that code cannot
+follow.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from rods.interfaces import Environment
+from rods.structure import transforms
+from rods.structure.leaves import Scalar, walk
+from rods.structure.sources import Source, holds
+from rods.structure.trace import Trace
+from rods.synthesis.fresh import FIRST_NAMES, lowered
+from rods.synthesis.slots import Slot, Style
+from rods.synthesis.substitution import pattern
+from rods.types import JsonObject, SourceKind, Task
+
+_WORDS = re.compile(r"\w+")
+_PARTS = re.compile(r"[A-Za-z]+")
+_COMPARED = re.compile(
+    r"\b(if|unless|below|above|less|more|under|over|exceed\w*|lower|higher|cheaper|enough|"
+    r"at least|at most|threshold|between|maximum|minimum|half|double|twice|percent)\b|%",
+    re.IGNORECASE,
+)
+_CALENDAR = re.compile(
+    r"\b(christmas|easter|halloween|thanksgiving|birthday|today|tomorrow|yesterday|tonight|weekend|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(r"\d{1,2}[/:]\d{2}")
+_VERBAL = r"\b(?:to|please|and|then|will|can|could|should|must|you|we|let's|kindly) "
+_COMMON_FIELD, _CERTAIN_FIELD = 0.05, 0.3  # share of the tasks whose states have the key
+_GENERIC = frozenset(("file", "folder", "document", "text", "name", "item", "user", "card"))
+_MOST = 48  # slots of one seed
+_TRACEABLE = (SourceKind.USER, SourceKind.RESULT, SourceKind.STATE)
+
+
+class SlotFinder:
+    """Finds the slots of the seeds of one environment."""
+
+    def __init__(self, environment: Environment, tables: Mapping[str, Mapping[str, str]]) -> None:
+        self.environment, self.tables = environment, tables
+        self.specs = environment.tools()
+
+    def find(self, task: Task, trace: Trace, sources: Sequence[Source]) -> tuple[Slot, ...]:
+        """All candidates, arguments first, in the order in which they occur."""
+        return tuple(_Search(self, task, trace, sources).slots())[:_MOST]
+
+    @cached_property
+    def keys(self) -> Mapping[str, float]:
+        """Key of an initial state -> share of the train tasks that have it."""
+        tasks = self.environment.tasks("train")
+        counts = Counter(key for task in tasks for key in set(_keys(task.initial_state)))
+        return {key: count / len(tasks) for key, count in counts.items()}
+
+    def is_field(self, key: str, threshold: float) -> bool:
+        """The key names a field of the world's schema rather than an entity."""
+        return self.keys.get(key, 0.0) > threshold
+
+
+class _Search:
+    def __init__(
+        self, finder: SlotFinder, task: Task, trace: Trace, sources: Sequence[Source]
+    ) -> None:
+        self.finder, self.environment, self.specs = finder, finder.environment, finder.specs
+        self.task, self.trace, self.sources = task, trace, sources
+        self.words = "\n".join(turn.user for turn in task.turns)
+        self.shown = "\n".join(trace.contents)
+        self.vocabulary = world_words(task, trace)
+
+    # ------------------------------------------------------------------ which
+    def slots(self) -> Iterator[Slot]:
+        found: dict[Scalar, Slot] = {}
+        arguments: dict[Scalar, list[Source]] = {}
+        for source in self.sources:
+            arguments.setdefault(source.value, []).append(source)
+        for value, uses in arguments.items():
+            slots = [self._argument(source) for source in uses if not self._follows(source)]
+            if slots and all(slots) and slots[0]:
+                found[value] = slots[0]
+        for value in self._visible_state():
+            if value in arguments:
+                continue
+            if slot := self._bystander(value):
+                found[value] = slot
+        spelled = [s for slot in found.values() for s in slot.spellings]
+        yield from (s for s in found.values() if not self._composed(s, spelled))
+
+    def _argument(self, source: Source) -> Slot | None:
+        value = source.value
+        if isinstance(value, bool) or value is None or value in self._pinned:
+            return None
+        if isinstance(value, str) and transforms.iso_date(value):
+            return self._date(value)
+        if source.kind not in _TRACEABLE and source.transform not in ("table", "spelling"):
+            return None
+        tool = self.trace.calls[source.call].name
+        choices = self._choices(tool, source.parameter)
+        if choices:
+            return self._closed(value, choices)
+        if not isinstance(value, str):
+            return self._number(value, source)
+        return self._text(value, source)
+
+    def _bystander(self, value: Scalar) -> Slot | None:
+        """A value of the state that results show, and that no argument is."""
+        if not isinstance(value, str):
+            assert isinstance(value, int | float)
+            return self._state_number(value)
+        for choices in self._closed_sets:
+            if value in choices:
+                return self._closed(value, tuple(sorted(choices, key=str)))
+        if value in self._pinned or self._related(value) or not _entity(value):
+            return None
+        if self.finder.is_field(value, _COMMON_FIELD) or self._repeated[value] > 1:
+            return None
+        return self._name(value)
+
+    def _follows(self, source: Source) -> bool:
+        """The value comes from a result alone: it changes with whatever the result tells."""
+        value = str(source.value)
+        said = holds(self.words.casefold(), value.casefold())
+        known = said or source.value in self._state_values
+        return source.kind is SourceKind.RESULT and not known
+
+    # ------------------------------------------------------------------ what may not change
+    @cached_property
+    def _pinned(self) -> frozenset[Scalar]:
+        pinned: set[Scalar] = set()
+        for source in self.sources:
+            value, tool = source.value, self.trace.calls[source.call].name
+            if source.kind is SourceKind.CONSTANT or self._fixed(tool, source.parameter, value):
+                pinned.add(value)
+        return frozenset(v for v in pinned if not isinstance(v, bool) and v is not None)
+
+    def _fixed(self, tool: str, parameter: str, value: Scalar) -> bool:
+        if len(self._suggested(tool, parameter)) == 1:
+            return True
+        schema = self.specs[tool].properties.get(parameter)
+        return isinstance(schema, dict) and isinstance(value, str) and _listed(schema, value)
+
+    def _suggested(self, tool: str, parameter: str) -> Sequence[Any]:
+        return self.environment.suggest(tool, parameter, self.task.initial_state)
+
+    def _choices(self, tool: str, parameter: str) -> tuple[Scalar, ...]:
+        return tuple(self._suggested(tool, parameter))
+
+    @cached_property
+    def _closed_sets(self) -> list[frozenset[Scalar]]:
+        sets = {
+            frozenset(v for v in self._choices(name, parameter) if isinstance(v, str))
+            for name in self.task.tools_at(len(self.task.turns))
+            for parameter in self.specs[name].properties
+        }
+        return sorted((s for s in sets if len(s) > 1), key=lambda s: sorted(map(str, s)))
+
+    @cached_property
+    def _numbers_open(self) -> bool:
+        """Every number among the arguments is said or shown: none is computed from others."""
+        traced = (*_TRACEABLE, SourceKind.CONSTANT)
+        numbers = (s for s in self.sources if not isinstance(s.value, str))
+        return all(s.kind in traced or s.producer is not None for s in numbers)
+
+    @cached_property
+    def _related_numbers(self) -> frozenset[float]:
+        """Numbers in the user's words of which one is the sum or product of two others."""
+        said = sorted({n for _, n in transforms.numbers(self.words) if n > 2})
+        return frozenset(
+            n
+            for a in said
+            for b in said
+            if a <= b and (together := {a + b, a * b} & set(said))
+            for n in (a, b, *together)
+        )
+
+    # ------------------------------------------------------------------ slots
+    def _closed(self, value: Scalar, choices: tuple[Scalar, ...]) -> Slot | None:
+        links = self._links(value)
+        choices = tuple(c for c in choices if all(str(c) in table for table in links.values()))
+        if len(choices) < 2 or isinstance(value, bool) or value is None:
+            return None
+        if isinstance(value, str):
+            spellings = self._spellings(value)
+            return (
+                Slot(value, Style.CLOSED, spellings, choices=choices, links=links)
+                if spellings
+                else None
+            )
+        if not self._numbers_open or value in self._related_numbers:
+            return None
+        narrow = abs(value) < 10
+        spellings = self._digits(value)
+        if narrow and len(self._occurrences(value)) != 1:
+            return None
+        return Slot(value, Style.CLOSED_NUMBER, spellings, narrow, choices)
+
+    def _links(self, value: Scalar) -> dict[str, Mapping[str, str]]:
+        """What else names the same thing: the code of a place, the place of a code."""
+        used = {s.value for s in self.sources}
+        links: dict[str, Mapping[str, str]] = {}
+        for table in self.finder.tables.values():
+            code = table.get(str(value))
+            if code is not None and (code in used or holds(self.shown, code)):
+                links[code] = table
+            phrases = {found: phrase for phrase, found in reversed(list(table.items()))}
+            for phrase, found in table.items():
+                if found == value and holds(self.words, phrase):
+                    links[phrase] = phrases
+        return links
+
+    def _text(self, value: str, source: Source) -> Slot | None:
+        """A name, an id or a phrase. What the user does not say must be opaque: an id."""
+        if len(value) < 3 or self.finder.is_field(value, _CERTAIN_FIELD):
+            return None
+        shown = source.kind is SourceKind.RESULT and _marked(value)
+        if source.kind in (SourceKind.STATE, SourceKind.RESULT) and not (shown or _opaque(value)):
+            return None
+        if not holds(self.words.casefold(), value.casefold()) and self._related(value):
+            return None
+        return self._name(value)
+
+    def _name(self, value: str) -> Slot | None:
+        spellings = self._spellings(value)
+        if not spellings or not self._changeable(value):
+            return None
+        return Slot(value, Style.PHRASE if _phrase(value) else Style.NAME, spellings)
+
+    def _changeable(self, value: str) -> bool:
+        """It stands in the state or in the user's words, and there as a noun."""
+        if value.isalpha() and value.islower() and re.search(rf"{_VERBAL}{value}\b", self.words):
+            return False
+        said = holds(self.words.casefold(), value.casefold())
+        return said or value in self._state_values
+
+    def _number(self, value: int | float, source: Source) -> Slot | None:
+        if not self._numbers_open or value in self._related_numbers or value < 0:
+            return None
+        if source.kind is not SourceKind.USER:
+            return self._state_number(value)
+        narrow = value < 10 and float(value).is_integer()
+        if self._glued(value):
+            return None
+        if narrow and (value < 2 or len(self._occurrences(value)) != 1):
+            return None
+        return Slot(value, Style.NUMBER, self._digits(value), narrow)
+
+    def _state_number(self, value: int | float) -> Slot | None:
+        """Amounts of the world: only where the user compares nothing with anything."""
+        if not self._numbers_open or _COMPARED.search(self.words) or value < 10:
+            return None
+        if value in self._related_numbers or value in self._pinned:
+            return None
+        return Slot(value, Style.NUMBER, self._digits(value))
+
+    def _date(self, value: str) -> Slot | None:
+        date = transforms.iso_date(value)
+        assert date is not None
+        spoken = [d for d in transforms.dates(self.words) if d.matches(*date)]
+        rest = self.words
+        for one in spoken:
+            rest = rest.replace(one.spelling, " ")
+        day_left = re.search(rf"(?<![\w.$]){date[2]}(?:st|nd|rd|th)?\b", rest)
+        if not spoken or day_left or _CALENDAR.search(self.words):
+            return None
+        return Slot(value, Style.DATE, (value,), dates=tuple(spoken))
+
+    # ------------------------------------------------------------------ spellings
+    def _spellings(self, value: str) -> tuple[str, ...]:
+        """The value and its variants in the user's words; none where one could not be followed."""
+        stem = re.sub(r"\.[A-Za-z0-9]{1,5}$", "", value)
+        spaced = re.sub(r"[_\-]+", " ", stem)
+        variants = {value.lower(), value.upper(), lowered(value), value.capitalize()}
+        variants.add(value[:1].upper() + value[1:])
+        if " " in spaced and " " not in value:
+            variants |= {spaced, spaced.lower(), spaced.title(), lowered(spaced)}
+        if not holds(self.words.casefold(), value.casefold()):
+            variants |= {stem, value.lstrip("#@")}
+        variants |= {value.title()} if " " in value else set()
+        found = sorted(v for v in variants if v != value and len(v) > 2 and holds(self.words, v))
+        if self._uncovered([value, *found], value):
+            return ()
+        escaped = {json_text(value)} - {value}
+        return (value, *found, *sorted(escaped))
+
+    def _uncovered(self, spellings: list[str], value: str) -> bool:
+        """The user writes the value in a further way that no spelling covers."""
+        covered = len(pattern(spellings).findall(self.words))
+        return len(pattern([value.casefold()]).findall(self.words.casefold())) > covered
+
+    def _abbreviated(self, name: str) -> bool:
+        """The user also writes the initials of the name, which would stay: SF, LA."""
+        initials = "".join(word[0] for word in name.split())
+        return len(initials) > 1 and holds(self.words, initials)
+
+    def _glued(self, value: int | float) -> bool:
+        """The user's words hold the number next to a letter or inside a code."""
+        digits = re.escape(f"{value:g}")
+        loose = re.findall(rf"(?<!\d)(?<!\d[.,]){digits}(?!\d)(?![.,]\d)", self.words)
+        plain = [s for s in self._occurrences(value) if "," not in s and "." not in s]
+        return len(loose) > len(plain)
+
+    def _digits(self, value: int | float) -> tuple[str, ...]:
+        """The number as the user and the results spell it."""
+        texts = [self.words, self.shown, *self._state_strings]
+        found = {s for text in texts for s, n in transforms.numbers(text) if n == value}
+        return tuple(sorted(found))
+
+    def _occurrences(self, value: int | float) -> list[str]:
+        return [s for s, n in transforms.numbers(self.words) if n == value]
+
+    # ------------------------------------------------------------------ surroundings
+    @cached_property
+    def _state_values(self) -> frozenset[Scalar]:
+        return frozenset(state_values(self.task.initial_state))
+
+    @cached_property
+    def _repeated(self) -> Counter[str]:
+        """Key -> how often it occurs in the state: fields of records do again and again."""
+        return Counter(_keys(self.task.initial_state))
+
+    @cached_property
+    def _state_strings(self) -> list[str]:
+        return [leaf for _, leaf in walk(self.task.initial_state) if isinstance(leaf, str)]
+
+    def _visible_state(self) -> list[Scalar]:
+        """Strings and numbers of the state that the results show, each once, in order."""
+        found: dict[Scalar, None] = {}
+        for value in state_values(self.task.initial_state):
+            if isinstance(value, bool) or value is None or value == "":
+                continue
+            if holds(self.shown, json_text(value) if isinstance(value, str) else value):
+                found[value] = None
+        return list(found)
+
+    @cached_property
+    def _user_stems(self) -> frozenset[str]:
+        words = (w.lower() for w in _PARTS.findall(self.words) if len(w) >= 4)
+        return frozenset(w[:5] for w in words if w.rstrip("s") not in _GENERIC)
+
+    def _related(self, value: str) -> bool:
+        """A part of the value is spoken of: another name would no longer fit the request."""
+        return any(p[:5].lower() in self._user_stems for p in _PARTS.findall(value) if len(p) >= 4)
+
+    @staticmethod
+    def _composed(slot: Slot, spelled: Iterable[str]) -> bool:
+        """A longer text that holds another slot's value changes through that value."""
+        if not isinstance(slot.value, str) or " " not in slot.value:
+            return False
+        own = set(slot.spellings)
+        return any(s not in own and holds(slot.value, s) for s in spelled)
+
+
+def state_values(state: Any) -> Iterator[Scalar]:
+    """Leaves and keys of a JSON value."""
+    if isinstance(state, dict):
+        for key, item in state.items():
+            yield key
+            yield from state_values(item)
+    elif isinstance(state, list):
+        for item in state:
+            yield from state_values(item)
+    else:
+        yield state
+
+
+def world_words(task: Task, trace: Trace) -> frozenset[str]:
+    """Lower-case words and whole values of texts, state, arguments and results."""
+    texts = [*(turn.user for turn in task.turns), *trace.contents, *task.tools]
+    values = [str(v) for v in state_values(task.initial_state)]
+    values += [str(leaf) for call in trace.calls for _, leaf in walk(dict(call.arguments))]
+    words = {word for text in (*texts, *values) for word in _split(text)}
+    return frozenset(words | {value.lower() for value in values})
+
+
+def _split(text: str) -> Iterator[str]:
+    for word in _WORDS.findall(text.lower()):
+        yield word
+        if "_" in word:
+            yield from word.split("_")
+
+
+def json_text(value: str) -> str:
+    """The string as it stands inside JSON."""
+    return json.dumps(value)[1:-1]
+
+
+def _keys(state: Any) -> Iterator[str]:
+    if isinstance(state, dict):
+        yield from state
+    for item in state.values() if isinstance(state, dict) else state:
+        if isinstance(item, dict | list):
+            yield from _keys(item)
+
+
+def _listed(schema: JsonObject, value: str) -> bool:
+    """The parameter's documentation names the value: it is one of a closed set."""
+    parts = [schema, schema.get("items")]
+    for part in parts:
+        if isinstance(part, dict):
+            enum = part.get("enum")
+            if isinstance(enum, list) and value in enum:
+                return True
+            if holds(str(part.get("description", "")), value):
+                return True
+    return False
+
+
+def _entity(value: str) -> bool:
+    """Looks like a name or an id rather than a status word."""
+    if _CLOCK.fullmatch(value):
+        return False
+    if any(ch.isdigit() or ch in "_.@#" for ch in value) or " " in value.strip():
+        return len(value) > 3
+    return value[:1].isupper() and not value.isupper() and any(ch.isupper() for ch in value[1:])
+
+
+def _opaque(value: str) -> bool:
+    """An id: no word that could mean something, or digits enough to be one."""
+    return sum(ch.isdigit() for ch in value) >= 3 and " " not in value
+
+
+def _marked(value: str) -> bool:
+    """Written as no plain word is: with an extension, an underscore or a digit."""
+    return " " not in value and any(ch.isdigit() or ch in "_." for ch in value)
+
+
+def _phrase(value: str) -> bool:
+    """A title or sentences: words without digits that are no person's name."""
+    words = value.split()
+    if len(words) == 2 and words[0].lower() in FIRST_NAMES:
+        return False
+    return len(words) >= 2 and not any(ch.isdigit() for ch in value) and "\n" not in value

@@ -1,0 +1,99 @@
+"""Plan, execute, rewrite, critique, augment: one seed in, verified variants and rejections out."""
+
+from __future__ import annotations
+
+import random
+from collections import OrderedDict
+from collections.abc import Collection
+from dataclasses import replace
+
+from rods.synthesis.blueprint import Blueprint
+from rods.synthesis.contracts import Draft, Plan, Stages, rejection
+from rods.synthesis.reasons import Reason
+from rods.synthesis.study import Student
+from rods.types import Rejection, Stage, Task
+
+_KEPT_BLUEPRINTS = 2048
+
+
+class Pipeline:
+    """Runs the stages. The studies of the last seeds are kept."""
+
+    def __init__(self, stages: Stages, student: Student, *, attempts: int, trials: int) -> None:
+        self._stages, self._student = stages, student
+        self._attempts, self._trials = attempts, trials
+        self._blueprints: OrderedDict[str, Blueprint | Rejection] = OrderedDict()
+
+    def blueprint(self, seed: Task) -> Blueprint | Rejection:
+        """The study of a seed, made when it is first asked for."""
+        known = self._blueprints.get(seed.id)
+        if isinstance(known, Blueprint) and not _equal(known.task, seed):
+            known = None
+        if known is None:
+            known = self._student.study(seed, self._trial, budget=self._trials)
+            self._blueprints[seed.id] = known
+            if len(self._blueprints) > _KEPT_BLUEPRINTS:
+                self._blueprints.popitem(last=False)
+        self._blueprints.move_to_end(seed.id)
+        return known
+
+    def content_id(self, seed: Task) -> str:
+        """What the seed would be called if it were synthetic: no variant may be equal to it."""
+        blueprint = self.blueprint(seed)
+        return "" if isinstance(blueprint, Rejection) else blueprint.content_id
+
+    def variant(
+        self, seed: Task, rng: random.Random, known: Collection[str] = ()
+    ) -> tuple[Draft | None, list[Rejection]]:
+        """A verified draft whose content is not ``known``, and why earlier attempts failed."""
+        blueprint = self.blueprint(seed)
+        if isinstance(blueprint, Rejection):
+            return None, [blueprint]
+        rejections: list[Rejection] = []
+        for _ in range(self._attempts):
+            made = self._attempt(blueprint, rng)
+            if isinstance(made, Draft):
+                made = self._named(made)
+                if made.task.id not in known:
+                    return made, rejections
+                made = rejection(Stage.CRITIQUE, Reason.DUPLICATE, made.task.id, seed.id)
+            rejections.append(made)
+            if made.reason == Reason.NOTHING_TO_CHANGE:
+                break
+        return None, rejections
+
+    def _attempt(self, blueprint: Blueprint, rng: random.Random) -> Draft | Rejection:
+        plan = self._stages.plan.plan(blueprint, rng)
+        if isinstance(plan, Rejection):
+            return plan
+        draft = self._draft(plan, rng)
+        if isinstance(draft, Rejection) or plan.edit is None:
+            return draft
+        augmented = self._stages.augment.augment(draft, rng)
+        if isinstance(augmented, Rejection):
+            return augmented
+        return self._stages.critique.critique(augmented) or augmented
+
+    def _draft(self, plan: Plan, rng: random.Random) -> Draft | Rejection:
+        """Executed, worded and through every gate."""
+        execution = self._stages.execute.execute(plan, rng)
+        if isinstance(execution, Rejection):
+            return execution
+        draft = self._stages.rewrite.rewrite(execution, rng)
+        if isinstance(draft, Rejection):
+            return draft
+        return self._stages.critique.critique(draft) or draft
+
+    def _trial(self, blueprint: Blueprint, rng: random.Random) -> Rejection | None:
+        task = blueprint.task
+        calls = tuple(tuple(call.name for call in turn.reference) for turn in task.turns)
+        made = self._draft(Plan(blueprint, blueprint.slots, calls), rng)
+        return made if isinstance(made, Rejection) else None
+
+    @staticmethod
+    def _named(draft: Draft) -> Draft:
+        return replace(draft, task=draft.task.with_content_id())
+
+
+def _equal(a: Task, b: Task) -> bool:
+    return a is b or a == b

@@ -1,0 +1,117 @@
+"""What a seed allows: its execution, labels and profile, and the values that really can change.
+
+All candidate values are changed together; where that breaks the task, halves are tried until the
+largest working set is found. Done once for each seed; equal seeds give equal studies.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+from rods.errors import WorldError
+from rods.interfaces import Environment
+from rods.structure import transforms
+from rods.structure.leaves import parse, walk
+from rods.structure.profile import profile
+from rods.structure.sources import Labeller, holds
+from rods.structure.trace import Trace, replay
+from rods.synthesis.blueprint import Blueprint
+from rods.synthesis.contracts import rejection
+from rods.synthesis.finding import SlotFinder
+from rods.synthesis.reasons import Reason
+from rods.synthesis.slots import Slot, Style
+from rods.types import JsonObject, Rejection, Stage, Task
+
+Trial = Callable[[Blueprint, random.Random], Rejection | None]
+
+
+class Student:
+    """Studies seeds of one environment."""
+
+    def __init__(self, environment: Environment, labeller: Labeller, finder: SlotFinder) -> None:
+        self._environment, self._labeller, self._finder = environment, labeller, finder
+
+    def study(self, seed: Task, trial: Trial, *, budget: int) -> Blueprint | Rejection:
+        """The blueprint with its confirmed slots; a rejection where the seed itself does not run.
+
+        ``trial`` makes one variant of a blueprint and says what was wrong with it; at most
+        ``budget`` trials are made.
+        """
+        try:
+            blueprint = self._executed(seed)
+        except WorldError as error:
+            return rejection(Stage.EXECUTE, Reason.VM_EXEC_FAILED, f"outage: {error}", seed.id)
+        confirmed = _Confirmation(blueprint, trial, budget).slots()
+        return replace(blueprint, slots=confirmed)
+
+    def _executed(self, seed: Task) -> Blueprint:
+        trace = replay(self._environment, seed)
+        sources = tuple(self._labeller.label(seed, trace, lambda: self._state(seed)))
+        return Blueprint(
+            task=seed,
+            trace=trace,
+            sources=sources,
+            profile=profile(seed, trace, sources),
+            slots=self._finder.find(seed, trace, sources),
+            mentions=mentions(seed, trace),
+        )
+
+    def _state(self, seed: Task) -> JsonObject:
+        session = self._environment.open(seed)
+        try:
+            return session.state()
+        finally:
+            session.close()
+
+
+class _Confirmation:
+    """Finds a largest set of slots that work together, greedily by halves."""
+
+    def __init__(self, blueprint: Blueprint, trial: Trial, budget: int) -> None:
+        self._blueprint, self._trial, self._left = blueprint, trial, budget
+        self._rng_key = blueprint.task.id
+        self.last: Rejection | None = None
+
+    def slots(self) -> tuple[Slot, ...]:
+        candidates = self._blueprint.slots
+        return self._grown((), candidates) if candidates else ()
+
+    def _grown(self, good: tuple[Slot, ...], more: tuple[Slot, ...]) -> tuple[Slot, ...]:
+        if not more or self._left <= 0:
+            return good
+        if self._works(good + more):
+            return good + more
+        if len(more) == 1:
+            return good
+        half = len(more) // 2
+        return self._grown(self._grown(good, more[:half]), more[half:])
+
+    def _works(self, slots: tuple[Slot, ...]) -> bool:
+        """Some draw passes. Closed values get more tries: not every pair of places has a route."""
+        closed = any(slot.style in (Style.CLOSED, Style.CLOSED_NUMBER) for slot in slots)
+        blueprint = replace(self._blueprint, slots=slots)
+        for attempt in range(6 if closed else 2):
+            self._left -= 1
+            rng = random.Random(f"{self._rng_key}/{len(slots)}/{attempt}")
+            if self._trial(blueprint, rng) is None:
+                return True
+        return False
+
+
+def mentions(task: Task, trace: Trace) -> tuple[tuple[int, str], ...]:
+    """(call, spelling): numbers of 10 or more in a later or the same turn that a result holds."""
+    found: dict[tuple[int, str], None] = {}
+    for turn_index, turn in enumerate(task.turns):
+        for spelling, number in transforms.numbers(turn.user):
+            if number < 10:
+                continue
+            whole = int(number) if number.is_integer() else number
+            for call, content in enumerate(trace.contents):
+                if trace.turn_of[call] <= turn_index and holds(content, whole):
+                    found[call, spelling] = None
+    return tuple(found)
+
+
+__all__ = ["Student", "Trial", "mentions", "parse", "walk"]
