@@ -81,7 +81,7 @@ class TrainingRun:
             resolved = self.assembly.resolved()
             environment, trainer = self._world(stack)
             if not self.resume:
-                require(list(self._checks(environment, trainer)))
+                self._require_checks(environment, trainer)
             folder = self._folder(to_toml(resolved))
             stack.callback(folder.close)
             with self._announced(resolved, list(trainer.notes(environment))) as notes:
@@ -149,6 +149,12 @@ class TrainingRun:
     def _checks(self, environment: Environment, trainer: Trainer) -> Iterator[Check]:
         seed, schedule = self.assembly.run.seed, self.assembly.curriculum
         return iter_checks(environment, trainer, schedule, self.path, seed)
+
+    def _require_checks(self, environment: Environment, trainer: Trainer) -> None:
+        """The whole preflight passes, or a UserError names what does not."""
+        self._hook.rods_progress(what="preflight", done=0, total=1)
+        require(list(self._checks(environment, trainer)))
+        self._hook.rods_progress(what="preflight", done=1, total=1)
 
     def _folder(self, config: str) -> RunDir:
         seed = self.assembly.run.seed

@@ -98,6 +98,7 @@ def test_observers_hear_everything_once_and_in_order(stockroom: str) -> None:
     run(stockroom, observers=[witness]).train()
     steps = [[f"epoch {e}", f"step {2 * e + 1}", f"step {2 * e + 2}"] for e in range(4)]
     assert witness.heard == [
+        "preflight",
         "started",
         "evaluate before",
         *(heard for epoch in steps for heard in epoch),
