@@ -29,4 +29,6 @@ def rods_register_buffers() -> Iterable[type[Buffer]]:
 @hookimpl
 def rods_register_synthesizers() -> Iterable[type[Synthesizer]]:
     """``skill-aligned`` keeps a seed's structure and changes the rest."""
-    return []
+    from rods.synthesis.skill_aligned import SkillAlignedSynthesizer  # noqa: PLC0415
+
+    return [SkillAlignedSynthesizer]
