@@ -75,6 +75,14 @@ def read_string(text: str) -> tuple[str, str]:
     return value, rest
 
 
+def read_json(text: str) -> Any:
+    """The one JSON value that ``text`` is, without NaN, infinities and lone surrogates."""
+    value, rest = _load_prefix(text.strip())
+    if rest:
+        raise MalformedCallError("broken JSON value")
+    return value
+
+
 # ------------------------------------------------------------------------------- saying
 def _required(spec: ToolSpec) -> list[str]:
     return [name for name in spec.properties if name in spec.required]
@@ -106,7 +114,7 @@ def _say(value: Any, spec: ToolSpec | None, parameter: str) -> str:
 
 def _is_json(text: str) -> bool:
     try:
-        _load(text)
+        read_json(text)
     except MalformedCallError:
         return False
     return True
@@ -155,7 +163,7 @@ def _value(raw: Any, spec: ToolSpec, parameter: str) -> Any:
     if _is_string(spec, parameter):
         return str(raw)
     try:
-        return _load(raw)
+        return read_json(raw)
     except MalformedCallError:
         return str(raw)
 
@@ -181,10 +189,3 @@ def _load_prefix(text: str) -> tuple[Any, str]:
     except (ValueError, RecursionError) as error:
         raise MalformedCallError("broken JSON value") from error
     return value, text[end:]
-
-
-def _load(text: str) -> Any:
-    value, rest = _load_prefix(text)
-    if rest:
-        raise MalformedCallError("broken JSON value")
-    return value

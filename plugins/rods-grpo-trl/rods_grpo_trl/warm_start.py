@@ -26,8 +26,8 @@ from rods_grpo_trl.conversation import Conversation
 from rods_grpo_trl.sampler import CachedSampler
 from rods_grpo_trl.tiny import policy as tiny
 from rods_grpo_trl.tiny.cache import kept
-from rods_grpo_trl.tiny.corpus import Corpus, Trace, read_corpus, trace
-from rods_grpo_trl.tiny.model import SIZES, SizeName
+from rods_grpo_trl.tiny.corpus import Trace, read_corpus, trace
+from rods_grpo_trl.tiny.model import SIZES, SizeName, TinySize
 from rods_grpo_trl.tiny.policy import TinyPolicy
 from rods_grpo_trl.tiny.training import SupervisedOptimizer
 
@@ -84,7 +84,7 @@ SCHEDULES: dict[SizeName, WarmStart] = {
 def warm_started(
     environment: Environment,
     *,
-    size: SizeName | None = None,
+    size: SizeName | TinySize | None = None,
     schedule: WarmStart | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -92,34 +92,30 @@ def warm_started(
 ) -> TinyPolicy:
     """A policy with some skill in this environment, from the cache if it was made before.
 
-    Equal inputs, the world's texts included, give the policy made before; two runs at a time
-    never make the same one twice. ``cache`` defaults to the user's cache folder.
+    Size and schedule are chosen by whether the practice tasks repeat. Equal inputs, the world's
+    texts included, give the policy made before; two runs at a time never make the same one twice.
+    ``cache`` defaults to the user's cache folder.
     """
     corpus = read_corpus(environment, seed)
-    size = size or tiny.choose_size(corpus)
-    schedule = schedule or SCHEDULES[size]
-    inputs = _inputs(environment, corpus, size, schedule, seed)
-
-    def make() -> TinyPolicy:
-        policy = tiny.untrained(environment, corpus, SIZES[size], seed)
-        return train(policy, environment, schedule, seed=seed, progress=progress)
-
-    return kept(inputs, make, lambda folder: tiny.load(folder, environment.tools()), cache)
-
-
-def _inputs(
-    environment: Environment, corpus: Corpus, size: SizeName, schedule: WarmStart, seed: int
-) -> dict[str, object]:
-    return {
+    name = tiny.choose_size(corpus) if size is None or isinstance(size, TinySize) else size
+    shape = size if isinstance(size, TinySize) else SIZES[name]
+    plan = schedule or SCHEDULES[name]
+    inputs = {
         "version": VERSION,
         "environment": environment.name,
         "options": environment.config.model_dump(mode="json"),
         "hashes": dict(environment.data_hashes()),
         "corpus": corpus.digest,
-        "size": SIZES[size].model_dump(),
-        "schedule": schedule.model_dump(),
+        "size": shape.model_dump(),
+        "schedule": plan.model_dump(),
         "seed": seed,
     }
+
+    def make() -> TinyPolicy:
+        policy = tiny.untrained(environment, corpus, shape, seed)
+        return train(policy, environment, plan, seed=seed, progress=progress)
+
+    return kept(inputs, make, lambda folder: tiny.load(folder, environment.tools()), cache)
 
 
 # ------------------------------------------------------------------------------- training

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ from rods_grpo_trl.tiny.corpus import Trace
 from rods_grpo_trl.tiny.muon import Muon
 
 WARM_UP = 20  # steps
+ROW = 128  # tokens of a row of traces
 
 
 class SupervisedOptimizer:
@@ -47,14 +49,52 @@ class SupervisedOptimizer:
 
 
 def said_loss(model: LlamaForCausalLM, traces: Sequence[Trace]) -> Tensor:
-    """Mean cross-entropy over the tokens that the policy says; shown tokens only condition."""
-    longest = max(len(trace.ids) for trace in traces)
-    ids = torch.zeros((len(traces), longest), dtype=torch.long)
-    said = torch.zeros((len(traces), longest), dtype=torch.bool)
-    for row, trace in enumerate(traces):
-        ids[row, : len(trace.ids)] = torch.tensor(trace.ids)
-        said[row, : len(trace.ids)] = torch.tensor(trace.said, dtype=torch.bool)
+    """Mean cross-entropy over the tokens that the policy says; shown tokens only condition.
+
+    Traces of unequal length share rows, so that hardly a token is padding; none sees another.
+    """
+    batch = Packed.of(traces)
     body: Any = model.model
-    hidden = body(input_ids=ids, use_cache=False).last_hidden_state[:, :-1]
-    targets = said[:, 1:]  # logits only where they count
-    return functional.cross_entropy(model.lm_head(hidden[targets]), ids[:, 1:][targets])
+    hidden = body(
+        input_ids=batch.ids,
+        position_ids=batch.positions,
+        attention_mask=batch.mask,
+        use_cache=False,
+    ).last_hidden_state[:, :-1]
+    targets = batch.said[:, 1:]  # logits only where they count
+    return functional.cross_entropy(model.lm_head(hidden[targets]), batch.ids[:, 1:][targets])
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """Traces one behind the other in rows: (R, W) each, the mask (R, 1, W, W)."""
+
+    ids: Tensor
+    said: Tensor
+    positions: Tensor  # from 0 in every trace
+    mask: Tensor  # True where a token sees another: earlier, of its own trace
+
+    @classmethod
+    def of(cls, traces: Sequence[Trace], width: int = ROW) -> Packed:
+        """Each trace in the first row with room for it, the longest first."""
+        width = max(width, *(len(trace.ids) for trace in traces))
+        rows: list[list[Trace]] = []
+        for trace in sorted(traces, key=lambda t: -len(t.ids)):
+            fitting = (r for r in rows if sum(len(t.ids) for t in r) + len(trace.ids) <= width)
+            row = next(fitting, None)
+            if row is None:
+                rows.append(row := [])
+            row.append(trace)
+        padded = [
+            _padded([(token, said, place, number) for number, t in enumerate(row, start=1)
+                     for place, (token, said) in enumerate(zip(t.ids, t.said, strict=True))], width)
+            for row in rows
+        ]  # fmt: skip
+        ids, said, positions, owner = torch.tensor(padded).permute(2, 0, 1)
+        causal = torch.ones(width, width, dtype=torch.bool).tril()
+        mask = (owner[:, :, None] == owner[:, None, :]) & causal
+        return cls(ids, said.bool(), positions, mask[:, None])
+
+
+def _padded(cells: list[tuple[int, int, int, int]], width: int) -> list[tuple[int, int, int, int]]:
+    return cells + [(0, 0, 0, 0)] * (width - len(cells))

@@ -33,7 +33,7 @@ def dialect(kind: TokenizerKind) -> CompactDialect:
 
 
 def control(token: str) -> int:
-    return int(dialect("syllables").tokenizer.backend_tokenizer.token_to_id(token))
+    return CONTROL_TOKENS.index(token)  # they come first in the vocabulary
 
 
 def tokens(ids: list[int]) -> str:
