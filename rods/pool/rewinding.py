@@ -47,6 +47,7 @@ def _restore_measurements(connection: Connection, step: int) -> None:
         sa.select(sa.func.max(varied.c.id))
         .where(varied.c.entry_id == entry.c.id, varied.c.step <= step)
         .where(varied.c.scored, varied.c.variance > 0)
+        .correlate(entry)  # two selects below the update, where it is not done automatically
         .scalar_subquery()
     )
     flat = sa.select(sa.func.count()).where(kept, seen.c.id > sa.func.coalesce(last_varied, 0))
