@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, pvariance
 from typing import Any
@@ -53,8 +53,13 @@ class VariantMaker:
     _tokens: int = 0
     _start: float = field(default_factory=time.perf_counter)
 
-    def make(self, wanted: int) -> Iterator[Candidate]:
-        """New candidates, at most ``wanted``; none has the content of another or of a seed."""
+    def make(
+        self, wanted: int, progress: Callable[[int], None] | None = None
+    ) -> Iterator[Candidate]:
+        """New candidates, at most ``wanted``; none has the content of another or of a seed.
+
+        ``progress`` is told after every request how many there are.
+        """
         self._ids.update(task.with_content_id().id for task in self.seeds)
         live = {task.id: 0 for task in self.seeds}  # seed -> barren requests in a row
         tasks = {task.id: task for task in self.seeds}
@@ -63,6 +68,8 @@ class VariantMaker:
             for seed_id in list(live):
                 fresh = self._ask(tasks[seed_id], number)
                 yield from fresh
+                if progress is not None:
+                    progress(len(self.candidates))
                 live[seed_id] = 0 if fresh else live[seed_id] + 1
                 if live[seed_id] >= PATIENCE:
                     del live[seed_id]

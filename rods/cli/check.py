@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from rods.cli.options import json_option, settings_options
+from rods.cli.options import json_option, parts_without_demo, settings_options
 from rods.cli.output import print_json
 from rods.types import Check
 
@@ -64,10 +64,9 @@ def command(
     bad and hostile calls must be answered, tools must have valid schemas, and the splits must be
     disjoint. Exit status 1 if one check fails.
     """
-    from rods.assembly import assemble
     from rods.testing.conformance import iter_checks
 
-    environment = assemble(plugin, config, overrides).environment()
+    environment = parts_without_demo(plugin, config, overrides).environment()
     start, checks = time.perf_counter(), []
     try:
         for check in iter_checks(environment, split=split, limit=limit, sessions=sessions):

@@ -7,14 +7,21 @@ from typing import Any
 
 import click
 
-from rods.cli.options import component_options, json_option
-from rods.cli.output import print_json, print_pairs, print_table, progress_bar
+from rods.cli.options import component_options, json_option, parts_without_demo
+from rods.cli.output import (
+    print_json,
+    print_pairs,
+    print_table,
+    progress_bar,
+    say,
+    stoppable_progress,
+)
 
 EPILOG = """\b
 Examples
   rods eval --plugins bfcl --trajectories answers.jsonl.gz --out verdicts.jsonl
-  rods eval --plugins office,grpo-trl --policy runs/first/policy --split eval -k 4
-  rods eval --config runs/first/config.toml --policy runs/first/policy --out rollouts.jsonl.gz
+  rods eval --policy runs/first/policy -k 4          with the settings of its run
+  rods eval --plugins bfcl,grpo-trl --policy my-model --tasks 40 --out rollouts.jsonl.gz
 \b
 A trajectory line of BFCL is {"task_id": "multi_turn_base_0", "trajectory": [turn][step][call]}
 with calls as strings, such as "cd(folder='documents')". Each line comes out with valid, turn_ok,
@@ -65,19 +72,18 @@ def command(trajectories: Path | None, policy: Path | None, as_json: bool, **opt
 
 # ------------------------------------------------------------------------------- trajectories
 def _score(trajectories: Path, options: dict[str, Any], as_json: bool) -> None:
-    from rods.assembly import assemble
     from rods.jsonl import JsonlReader, JsonlWriter
     from rods.recordings import score_recordings
 
     if options["out"] is None:
         raise click.UsageError("--trajectories needs --out FILE for the verdicts.")
     reader = JsonlReader(trajectories)
-    parts = assemble(options["plugins"], options["config"], options["overrides"])
+    parts = parts_without_demo(options["plugins"], options["config"], options["overrides"])
     environment = parts.environment()
     try:
         with (
             JsonlWriter(options["out"]) as writer,
-            progress_bar("Scoring", reader.size) as advance,
+            stoppable_progress("Scoring", reader.size) as advance,
         ):
             report = score_recordings(
                 environment,
@@ -106,13 +112,13 @@ def _score(trajectories: Path, options: dict[str, Any], as_json: bool) -> None:
 
 # ------------------------------------------------------------------------------- policies
 def _evaluate(policy: Path, options: dict[str, Any], as_json: bool) -> None:
-    from rods.assembly import assemble
     from rods.errors import DataError
     from rods.policy_report import evaluate_policy
 
     if not policy.is_dir():
         raise DataError(f"{policy} is no folder with a policy; a run's is RUN/policy.")
-    parts = assemble(options["plugins"], options["config"], options["overrides"])
+    config = options["config"] or _settings_of(policy)
+    parts = parts_without_demo(options["plugins"], config, options["overrides"])
     environment, trainer = parts.environment(), parts.trainer()
     try:
         trainer.load(policy)
@@ -134,6 +140,15 @@ def _evaluate(policy: Path, options: dict[str, Any], as_json: bool) -> None:
         print_json(report)
     else:
         _show(report)
+
+
+def _settings_of(policy: Path) -> Path | None:
+    """The settings of the run that a policy or checkpoint lies in, if it lies in one."""
+    for folder in (policy.parent, policy.parent.parent):
+        if (folder / "config.toml").is_file():
+            say(f"Settings: {folder / 'config.toml'}")
+            return folder / "config.toml"
+    return None
 
 
 def _show(report: dict[str, Any]) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from rods.assembly import Assembly
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,6 +41,19 @@ def settings_options(command: F) -> F:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def parts_without_demo(
+    plugins: str | None, config: Path | None, overrides: Sequence[str]
+) -> Assembly:
+    """The parts as set, without the preset that ``rods run`` takes when nothing is set.
+
+    A demo trains on few tasks in minutes; whoever checks, scores or varies wants all of them.
+    """
+    from rods.assembly import assemble
+
+    flags = {"run.preset": ["none"]} if config is None else {}
+    return assemble(plugins, config, overrides, flags)
 
 
 def json_option(command: F) -> F:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,8 +59,11 @@ def _cell(value: object) -> str:
     return str(value)
 
 
+Advance = Callable[[int, str], None]
+
+
 @contextmanager
-def progress_bar(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
+def progress_bar(what: str, total: int) -> Iterator[Advance]:
     """Gives ``advance(done, note)``: a bar on a terminal, else a line every ten seconds."""
     if not sys.stderr.isatty():
         yield _Lines(what, total)
@@ -76,6 +80,34 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total, note="")
         yield lambda done, note: bar.update(task, completed=done, note=note)
+
+
+@contextmanager
+def stoppable_progress(what: str, total: int) -> Iterator[Advance]:
+    """A progress bar for short items: Ctrl-C takes effect between two, a second one at once.
+
+    A KeyboardInterrupt inside an item would now and then be lost: pydantic's serializer swallows
+    it, and the item that it hit may be wrong.
+    """
+    asked: list[int] = []
+
+    def stop(number: int, frame: object) -> None:
+        asked.append(number)
+        if len(asked) > 1:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        with progress_bar(what, total) as advance:
+
+            def advance_or_stop(done: int, note: str) -> None:
+                advance(done, note)
+                if asked:
+                    raise KeyboardInterrupt
+
+            yield advance_or_stop
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class _Lines:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rods.cli.options import component_options, json_option
-from rods.cli.output import print_json, print_pairs, print_table, progress_bar, say
+from rods.cli.options import component_options, json_option, parts_without_demo
+from rods.cli.output import print_json, print_pairs, print_table, say, stoppable_progress
 
 if TYPE_CHECKING:
     from rods.assembly import Assembly
@@ -64,7 +64,6 @@ def command(split: str, wanted: int, out: Path, as_json: bool, **options: Any) -
     variant's reference has run twice in fresh worlds with equal results, and none is near an
     evaluation task. No language model and no training is needed.
     """
-    from rods.assembly import assemble
     from rods.errors import ConfigError
     from rods.jsonl import JsonlWriter
     from rods.variants import VariantMaker
@@ -74,16 +73,16 @@ def command(split: str, wanted: int, out: Path, as_json: bool, **options: Any) -
             "--split eval is refused: variants of evaluation tasks would contaminate the "
             "evaluation; use --split train."
         )
-    parts = assemble(options["plugins"], options["config"], options["overrides"])
+    parts = parts_without_demo(options["plugins"], options["config"], options["overrides"])
     environment = parts.environment()
     try:
         seeds, measured = _seeds(parts, environment, options)
         seed = parts.run.seed if options["seed"] is None else options["seed"]
         maker = VariantMaker(parts.synthesizer(environment), seeds, seed)
-        with JsonlWriter(out) as writer, progress_bar("Synthesis", wanted) as advance:
-            for done, candidate in enumerate(maker.make(wanted), 1):
+        with JsonlWriter(out) as writer, stoppable_progress("Synthesis", wanted) as advance:
+            made = maker.make(wanted, lambda done: advance(done, f"{done} of {wanted}"))
+            for candidate in made:
                 writer.write(candidate.task.model_dump_json())
-                advance(done, f"{done} of {wanted}")
     finally:
         environment.close()
     report = maker.report(wanted)

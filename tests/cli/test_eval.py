@@ -148,6 +148,17 @@ def test_equal_seeds_give_equal_reports_and_the_split_is_chosen(here: Rods, poli
     assert first["progress"] != train["progress"]
 
 
+def test_a_policy_in_a_run_is_evaluated_with_the_settings_of_its_run(
+    here: Rods, tmp_path: Path
+) -> None:
+    FakeTrainer().save(tmp_path / "run" / "policy")
+    settings = '[run]\nplugins = ["stockroom"]\n[environment]\ntasks = 4\n'
+    (tmp_path / "run" / "config.toml").write_text(settings)
+    done = here("eval", "--policy", "run/policy", "--json")
+    assert json.loads(done.stdout)["n"] == 4
+    assert done.stderr == "Settings: run/config.toml\n"
+
+
 def test_rollouts_are_written_one_task_a_line(here: Rods, policy: Path, tmp_path: Path) -> None:
     done = evaluate(here, policy, "--tasks", 4, "--out", "r.jsonl.gz", "-k", 3)
     assert done.returncode == 0
