@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-MAX_TEXT = 200_000  # characters of one call's arguments
-MAX_SHORT = 10_000  # a text so short that a handful of them stays below MAX_TEXT
+MAX_TEXT = 65_536  # characters of one call's arguments
+MAX_SHORT = 8_192  # a text so short that no function has parameters enough to pass MAX_TEXT
 MAX_ITEMS = 20_000  # values in one call's arguments
 MAX_DEPTH = 32
 MAX_BITS = 1024  # of an integer argument: the range of a float
