@@ -114,6 +114,11 @@ def contradictions(pool: Pool) -> list[str]:
     wrong = sa.select(entry.c.id).where(
         sa.or_(entry.c.state != last.scalar_subquery(), entry.c.visits != visits.scalar_subquery())
     )
-    half = sa.select(sa.func.count()).group_by(seen.c.step).having(sa.func.count() != 100)
+    half = (
+        sa.select(sa.func.count())
+        .select_from(seen)
+        .group_by(seen.c.step)
+        .having(sa.func.count() != 100)
+    )
     with pool.query() as connection:
         return [*connection.scalars(wrong), *map(str, connection.scalars(half))]
