@@ -21,6 +21,7 @@ from rods_bfcl.effects import HIDDEN_WRITES, READS
 from rods_bfcl.frozen_clock import FrozenDatetime
 from rods_bfcl.lazy_random import LazyRandom
 from rods_bfcl.overrides import overrides
+from rods_bfcl.rendering import prewrite
 
 PACKAGE = "bfcl_eval.eval_checker.multi_turn_eval.func_source_code"
 CLASS_FILES: Mapping[str, str] = {
@@ -101,8 +102,13 @@ def _importer(modules: Mapping[str, ModuleType]) -> Callable[..., Any]:
 def _freeze(module: ModuleType) -> None:
     """Give the module a frozen clock, lazily seeded generators and a quick copy of plain data."""
     names = module.__dict__
-    if "deepcopy" in names:
+    if "Directory" in names:  # the one default that is no plain data: an empty root
+        names["deepcopy"] = lambda state: {n: names["Directory"](r.name) for n, r in state.items()}
+    elif "deepcopy" in names:
         names["deepcopy"] = copy_plain
+    for constant in ("MA_5_EXTENSION", "MA_20_EXTENSION"):  # a thousand numbers each
+        if constant in names:
+            prewrite(names[constant])
     if inspect.ismodule(names.get("random")):
         names["random"] = SimpleNamespace(Random=LazyRandom)
     if inspect.ismodule(names.get("datetime")):

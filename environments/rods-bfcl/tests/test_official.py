@@ -73,7 +73,7 @@ def test_mutated_references_get_the_official_verdict(
     for task_id in chosen:
         turns = _mutated(tasks[task_id], pool, rng)
         trajectory = [[[render_call(c) for c in step] for step in turn] for turn in turns]
-        recording = {"task_id": task_id, "trajectory": trajectory}
+        recording: dict[str, Any] = {"task_id": task_id, "trajectory": trajectory}
         expected = official(recording)
         ours = environment.score_recording(recording)
         assert {key: ours[key] for key in expected} == expected, recording

@@ -101,6 +101,7 @@ def test_a_refused_call_stays_refused(environment: BfclEnvironment, tasks: dict[
     def verdict(error: bool) -> bool:
         result = ToolResult(content="", error=error)
         step = Step(message=AssistantMessage(calls=(early,)), results=(result,))
+        turns: list[tuple[Step, ...]]
         turns = [(Step(message=AssistantMessage(calls=t.reference)),) for t in task.turns]
         turns[1] = (*turns[1], step)
         trajectory = Trajectory(task_id=task.id, turns=tuple(turns))
