@@ -9,6 +9,7 @@ import click
 
 from rods.cli.options import component_options, json_option, parts_without_demo
 from rods.cli.output import (
+    data_line,
     print_json,
     print_pairs,
     print_table,
@@ -104,7 +105,7 @@ def _score(trajectories: Path, options: dict[str, Any], as_json: bool) -> None:
         **{f"  {kind}": share for kind, share in report.valid_by_kind.items()},
         **{f"progress, {rule}": mean for rule, mean in report.progress.items()},
         "seconds": report.seconds,
-        **{f"sha256 {source}": digest for source, digest in report.data_hashes.items()},
+        **data_line(report.data_hashes),
         "verdicts": options["out"],
     }
     print_pairs(f"{environment.name}: {trajectories}", pairs)
@@ -168,7 +169,7 @@ def _show(report: dict[str, Any]) -> None:
         "malformed calls": report["malformed"],
         "seed": report["seed"],
         "seconds": report["seconds"],
-        **{f"sha256 {source}": digest for source, digest in report["data_hashes"].items()},
+        **data_line(report["data_hashes"]),
     }
     print_pairs(report["policy"], pairs)
 

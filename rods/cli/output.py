@@ -51,6 +51,15 @@ def print_pairs(title: str, pairs: Mapping[str, object]) -> None:
         click.echo(f"  {name:<{width}}  {_cell(value)}")
 
 
+def data_line(hashes: Mapping[str, str]) -> dict[str, object]:
+    """What the tasks were read from, as one pair for ``print_pairs``; the whole is in --json."""
+    if not hashes:
+        return {}
+    shown = [f"{source} sha256 {digest[:12]}" for source, digest in hashes.items()][:1]
+    more = f" and {len(hashes) - 1} more (--json)" if len(hashes) > 1 else ""
+    return {"data": shown[0] + more}
+
+
 def _cell(value: object) -> str:
     if value is None:
         return "-"

@@ -12,6 +12,7 @@ from rods.types import (
     ProgressReward,
     Rollout,
     Task,
+    ToolCall,
     Trajectory,
     content_id,
 )
@@ -182,7 +183,8 @@ def _calls_early(hidden: str) -> Agent:
     """The reference, but its first turn tries a tool that is not handed over yet."""
 
     def agent(task: Task) -> Iterator[AssistantMessage]:
-        tried = next(c for turn in task.turns for c in turn.reference if c.name == hidden)
+        wanted = [c for turn in task.turns for c in turn.reference if c.name == hidden]
+        tried = wanted[0] if wanted else ToolCall(name=hidden)
         yield AssistantMessage(calls=(tried,))
         yield from reference(task)
 

@@ -278,6 +278,14 @@ def test_a_task_flagged_as_defective_is_listed_and_does_not_fail() -> None:
     assert "known defects: 16 of 16 tasks" in checks["reference runs without errors"].detail
 
 
+def test_a_tool_that_is_handed_over_and_never_needed_is_no_fault() -> None:
+    def unused(task: Task) -> Task:
+        turns = (*task.turns[:-1], task.turns[-1].model_copy(update={"reference": (COUNT,)}))
+        return task.model_copy(update={"turns": turns}) if task.kind == "miss_func" else task
+
+    assert "hidden tools come with reveals" not in failed(Patched(change=unused), split="train")
+
+
 def test_suggestions_outside_the_schema_are_found() -> None:
     class Suggesting(FakeEnvironment):
         def suggest(self, tool: str, parameter: str, state: JsonObject) -> Sequence[JsonValue]:
