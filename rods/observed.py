@@ -44,8 +44,8 @@ class ObservedCurriculum:
                 "The trainer went on without curriculum.rewind(step): the pool may be ahead of its "
                 "checkpoint. A trainer calls it first when run.resume is set."
             )
+        self.folder.enter_epoch(epoch)
         plan = self.curriculum.begin_epoch(epoch)
-        self.folder.epoch = epoch
         if epoch != self._announced:
             self._announced = epoch
             self.hook.rods_epoch_started(

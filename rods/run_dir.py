@@ -59,8 +59,8 @@ class RunDir:
         self._pool: Pool | None = None
         self._listener: Listener | None = None
         self._zone = (0.0, 1.0)
-        self._clock = time.monotonic()
-        self.epoch = 0  # the one that training is in; the runner moves it
+        self._clock: float | None = None  # when the present step began
+        self._epoch = 0
 
     @classmethod
     def create(cls, path: Path, config: str, seed: int) -> RunDir:
@@ -86,7 +86,12 @@ class RunDir:
     def follow(self, pool: Pool, zone: tuple[float, float], listener: Listener) -> None:
         """From here on reports count this pool and these regions, and reach ``listener``."""
         self._pool, self._zone, self._listener = pool, zone, listener
-        self._clock = time.monotonic()
+
+    def enter_epoch(self, epoch: int) -> None:
+        """Reports belong to this epoch; the first step of a run begins here."""
+        self._epoch = epoch
+        if self._clock is None:
+            self._clock = time.monotonic()
 
     def close(self) -> None:
         """Give the folder free; safe to call twice."""
@@ -132,8 +137,8 @@ class RunDir:
             update={
                 "step": step,
                 "steps": steps,
-                "epoch": self.epoch,
-                "seconds": now - self._clock,
+                "epoch": self._epoch,
+                "seconds": now - (self._clock or now),
                 "trainer": dict(trainer),
             }
         )

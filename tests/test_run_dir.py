@@ -106,7 +106,7 @@ def test_every_step_is_a_line_and_reaches_the_listener(tmp_path: Path) -> None:
     with Pool.open(f"sqlite:///{tmp_path / 'pool.sqlite'}") as pool:
         pool.add_seeds(WORLD.tasks("train"))
         run.follow(pool, (0.2, 0.85), listener)
-        run.epoch = 2
+        run.enter_epoch(2)
         report = run.report(1, 9, [group(True, False), group(True, True)], {"loss": 0.5})
         run.progress("warm start", 1, 2)
     assert listener.reports == [report]

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -54,9 +54,14 @@ class View:
 
     @property
     def seconds_left(self) -> float:
-        """Steps that are left times the mean of the recent ones; without the last evaluation."""
+        """Steps that are left times a recent step; without the last evaluation."""
         assert self.report is not None
-        return (self.report.steps - self.report.step) * fmean(r.seconds for r in self.recent)
+        return (self.report.steps - self.report.step) * self.step_s
+
+    @property
+    def step_s(self) -> float:
+        """Seconds of a recent step: the median, since the first one warms caches."""
+        return median(report.seconds for report in self.recent)
 
     def rows(self) -> list[tuple[str, str]]:
         """Name and text of each line of the table."""
@@ -64,7 +69,7 @@ class View:
         if report is None:
             return []
         mean = fmean(r.reward for r in self.recent)
-        speed = f"{fmean(r.seconds for r in self.recent):.1f} s a step"
+        speed = f"{self.step_s:.1f} s a step"
         left = duration(self.seconds_left)
         return [
             ("step", f"{report.step}/{report.steps}   epoch {report.epoch + 1}/{self.epochs}"),
