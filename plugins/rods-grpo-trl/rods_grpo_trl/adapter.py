@@ -15,10 +15,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
 from datasets import Dataset  # type: ignore[import-untyped]
 from torch import Tensor
 from torch.utils.data import DataLoader
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, PrinterCallback, TrainerCallback
+from trl.trainer import utils as trl_utils
 from trl.trainer.grpo_config import GRPOConfig
 from trl.trainer.grpo_trainer import GRPOTrainer
 
@@ -28,6 +30,7 @@ from rods_grpo_trl.packing import packs, unpack
 from rods_grpo_trl.schedule import Schedule, VisitDataset, VisitSampler
 
 PARTS = 4  # packs of rows of similar length
+_DEVICE_TEST = "_use_triton"  # in trl.trainer.utils: asked whether only labels are scored
 os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")  # rollout_func: pinned, under contract
 
 if TYPE_CHECKING:
@@ -101,7 +104,8 @@ class SeamTrainer(GRPOTrainer):
             inputs, share = with_signal(inputs, self.loss_type)
         inputs, self._scored = sampled_only(inputs)
         try:
-            loss: Tensor = super()._compute_loss(model, inputs)  # type: ignore[no-untyped-call]
+            with _head_on_labels(self.accelerator.device):
+                loss: Tensor = super()._compute_loss(model, inputs)  # type: ignore[no-untyped-call]
         finally:
             self._scored = None
         return loss * share
@@ -149,6 +153,24 @@ class SeamTrainer(GRPOTrainer):
 
     def create_model_card(self, *args: Any, **kwargs: Any) -> None:
         """No card: a checkpoint is a place to resume at, the run's folder says what it is."""
+
+
+@contextmanager
+def _head_on_labels(device: torch.device) -> Iterator[None]:
+    """TRL's fused head scores the labelled positions only, on a CPU as on a GPU.
+
+    Elsewhere TRL scores every position, because shapes that change are compiled anew on some
+    devices; a CPU compiles nothing, and most positions are prompts and tool results.
+    """
+    if device.type != "cpu":
+        yield
+        return
+    before = getattr(trl_utils, _DEVICE_TEST)
+    setattr(trl_utils, _DEVICE_TEST, lambda device: True)
+    try:
+        yield
+    finally:
+        setattr(trl_utils, _DEVICE_TEST, before)
 
 
 class _Unlabelled:

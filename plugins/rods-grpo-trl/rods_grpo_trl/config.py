@@ -97,6 +97,10 @@ class GrpoConfig(Trainer.Config):
     limits: EpisodeLimits = Field(
         default_factory=lambda: EpisodeLimits(), description="What ends an episode early."
     )
+    chat_template: str | None = Field(
+        None,
+        description="A Jinja file instead of the model's own template.",
+    )
     chat_template_kwargs: dict[str, JsonValue] = Field(
         default_factory=dict, description="Passed to the chat template, e.g. enable_thinking."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -19,10 +20,11 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from rods.errors import DataError
+from rods.errors import ConfigError, DataError
 from rods.interfaces import Environment, RunFolder
 from rods_grpo_trl.config import GrpoConfig, LoraOptions
 from rods_grpo_trl.dialect import Dialect
+from rods_grpo_trl.hf_chat import HfChatDialect
 from rods_grpo_trl.policy import Policy
 from rods_grpo_trl.seeds import derive_seed
 from rods_grpo_trl.tiny import policy as tiny
@@ -77,17 +79,42 @@ def load(folder: Path, environment: Environment, config: GrpoConfig) -> Policy:
 
 def load_chat(name: str, config: GrpoConfig, *, seed: int = 0) -> ChatPolicy:
     """A model of the hub, of a folder or of a GGUF file, with its template as the dialect."""
-    from rods_grpo_trl.hf_chat import HfChatDialect  # noqa: PLC0415 - not needed by the tiny one
-
     tokenizer, model = _from_pretrained(name, config)
     tokenizer.padding_side = "left"
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
-    dialect = HfChatDialect(tokenizer, template_kwargs=config.chat_template_kwargs)
+    dialect = chat_dialect(tokenizer, config, _ids(model.generation_config.eos_token_id))
     model.generation_config.eos_token_id = sorted(dialect.eos_ids)
     context = int(getattr(model.config.get_text_config(), "max_position_embeddings", config.budget))
     adapted = _with_adapter(model, config.lora, seed) if config.lora else model
     return ChatPolicy(adapted, tokenizer, dialect, context)
+
+
+def chat_dialect(
+    tokenizer: PreTrainedTokenizerBase, config: GrpoConfig, extra_eos: Sequence[int] = ()
+) -> HfChatDialect:
+    """The model's chat template as a dialect, or the one that the configuration names."""
+    return HfChatDialect(
+        tokenizer,
+        chat_template=_template(config.chat_template),
+        template_kwargs=config.chat_template_kwargs,
+        extra_eos=extra_eos,
+    )
+
+
+def _template(name: str | None) -> str | None:
+    if name is None:
+        return None
+    try:
+        return Path(name).expanduser().read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(
+            f"trainer.chat_template = {name!r} cannot be read: {error.strerror}. Name a Jinja file."
+        ) from error
+
+
+def _ids(given: int | list[int] | None) -> list[int]:
+    return [given] if isinstance(given, int) else list(given or ())
 
 
 def dtype_of(config: GrpoConfig) -> torch.dtype:
