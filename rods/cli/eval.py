@@ -26,7 +26,8 @@ Examples
 \b
 A trajectory line of BFCL is {"task_id": "multi_turn_base_0", "trajectory": [turn][step][call]}
 with calls as strings, such as "cd(folder='documents')". Each line comes out with valid, turn_ok,
-state_ok, response_ok, progress {judged, all, abstain} and error; other keys are kept.
+state_ok, response_ok, progress {judged, all, abstain} and error (replaced if it had them); its
+other keys are kept.
 The file under --out is complete or has the suffix .partial; what was done is never lost."""
 
 
