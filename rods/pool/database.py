@@ -19,7 +19,7 @@ from rods.errors import PoolError
 from rods.pool import tables
 
 _FAULTS = (  # a part of the driver's message -> what it means and what to do
-    ("locked", "another process has held it for {timeout:.0f} s; wait for it or end it"),
+    ("locked", "another process has held it for {timeout:g} s; wait for it or end it"),
     ("not a database", "it is not a SQLite database; give another path"),
     ("malformed", "it is damaged; restore a copy of it"),
     ("readonly", "it is read-only; make the file and its folder writable"),
@@ -86,6 +86,12 @@ class Database:
             with connection.begin():
                 yield connection
 
+    def check_writable(self) -> None:
+        """A database that is read-only, or held too long by another process, is a PoolError."""
+        nothing = sa.update(tables.writer).values(id=tables.writer.c.id).where(sa.false())
+        with self.exclusive() as connection:
+            connection.execute(nothing)  # to begin is not enough: SQLite then only reads
+
     @contextmanager
     def lease(self) -> Iterator[Connection]:
         """A short transaction that takes no writer's turn where rows can be locked one by one."""
@@ -141,7 +147,7 @@ def _parse(url: str) -> URL:
     """The URL; a plain path means SQLite."""
     try:
         return make_url(url if "://" in url else f"sqlite:///{url}")
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:  # a port that is no number is the latter
         raise PoolError(
             f"{url!r} is not a database URL; expected e.g. sqlite:///pool.sqlite."
         ) from error
