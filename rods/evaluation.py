@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from rods.files import read_gzip_lines, write_gzip_lines
-from rods.interfaces import Environment, Trainer
 from rods.run_dir import group_record
 from rods.statistics import bootstrap_mean, paired_gain
 from rods.types import RolloutGroup, Task
@@ -47,26 +46,12 @@ def held_out(tasks: Sequence[Task], size: int, seed: int = 0) -> list[Task]:
     return [tasks[index] for index in sorted(chosen)]
 
 
-def evaluate(
-    path: Path,
-    trainer: Trainer,
-    environment: Environment,
-    tasks: Sequence[Task],
-    *,
-    samples: int,
-    seed: int,
-    progress: Callable[[int, int], None],
-) -> list[TaskScore]:
-    """The scores of ``tasks``, read from ``path`` if this evaluation is already there."""
+def kept_scores(path: Path, play: Callable[[], Sequence[RolloutGroup]]) -> list[TaskScore]:
+    """The scores of the groups kept in ``path``; they are played first if it does not exist."""
     if not path.exists():
-        groups = trainer.evaluate(tasks, environment, k=samples, seed=seed, progress=progress)
+        groups = play()
         path.parent.mkdir(exist_ok=True)
         write_gzip_lines(path, [_record(group) for group in groups])
-    return read_scores(path)
-
-
-def read_scores(path: Path) -> list[TaskScore]:
-    """The scores of an evaluation that a run has kept."""
     return [_score(record) for record in read_gzip_lines(path)]
 
 

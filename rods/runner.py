@@ -13,7 +13,7 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,7 +24,7 @@ from rods.assembly import Assembly, assemble
 from rods.config import to_toml
 from rods.curriculum import Curriculum
 from rods.errors import ConfigError, RunDirError
-from rods.evaluation import TaskScore, compare, evaluate, held_out
+from rods.evaluation import TaskScore, compare, held_out, kept_scores
 from rods.followers import FollowerCurriculum, FollowerFolder
 from rods.interfaces import Environment, Trainer
 from rods.manifest import close_start, record_start
@@ -33,9 +33,11 @@ from rods.pool import Pool
 from rods.preflight import iter_checks, require
 from rods.run_dir import RunDir, config_of
 from rods.synthesis.service import SynthesisService
-from rods.types import Check, PoolState, Task
+from rods.types import Check, PoolState, RolloutGroup, Task
 
 SUMMARY = "summary.json"
+BEFORE, AFTER = "evaluation/before.jsonl.gz", "evaluation/after.jsonl.gz"
+POLICY, POLICY_PART = "policy", ".policy.part"
 
 
 def rank() -> int:
@@ -109,7 +111,7 @@ class TrainingRun:
         curriculum = self._curriculum(environment, pool, stack)
         folder.follow(pool, curriculum.selector.zone, HookListener(plugins.hook))
         trainer.prepare(environment, seeds, folder)
-        before = self._evaluate("before", folder, environment, trainer)
+        before = self._evaluate(BEFORE, folder, environment, trainer)
         if folder.policy.exists():
             trainer.load(folder.policy)
         else:
@@ -117,28 +119,38 @@ class TrainingRun:
             trainer.train(seam, environment, folder)
             curriculum.synthesis.drain()
             _save_policy(trainer, folder)
-        after = self._evaluate("after", folder, environment, trainer)
+        after = self._evaluate(AFTER, folder, environment, trainer)
         seconds = close_start(folder, time.monotonic() - began)
         progress = compare(before, after)
         return _summary(folder, pool, curriculum.epochs, progress, seconds)
 
     def _evaluate(
-        self, when: str, folder: RunDir, environment: Environment, trainer: Trainer
+        self, name: str, folder: RunDir, environment: Environment, trainer: Trainer
     ) -> list[TaskScore]:
-        """The held-out scores; the same tasks and seeds whenever it is called."""
+        """The held-out scores, kept in the folder under ``name``."""
+        if not self.assembly.evaluation.tasks:
+            return []
+        what = f"evaluate {Path(name).name.partition('.')[0]}"
+        return kept_scores(
+            folder.path / name,
+            lambda: self._evaluated(
+                environment, trainer, lambda done, total: folder.progress(what, done, total)
+            ),
+        )
+
+    def _evaluated(
+        self,
+        environment: Environment,
+        trainer: Trainer,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[RolloutGroup]:
+        """The held-out set played; the same tasks and seeds whenever it is called."""
         config = self.assembly.evaluation
         tasks = held_out(environment.tasks("eval"), config.tasks)
         if not tasks:
             return []
-        return evaluate(
-            folder.path / "evaluation" / f"{when}.jsonl.gz",
-            trainer,
-            environment,
-            tasks,
-            samples=config.samples,
-            seed=derived_seed(folder.seed, "evaluation"),
-            progress=lambda done, total: folder.progress(f"evaluate {when}", done, total),
-        )
+        seed = derived_seed(self.assembly.run.seed, "evaluation")
+        return trainer.evaluate(tasks, environment, k=config.samples, seed=seed, progress=progress)
 
     # ---------------------------------------------------------------- the parts
     def _world(self, stack: ExitStack) -> tuple[Environment, Trainer]:
@@ -210,16 +222,23 @@ class TrainingRun:
             raise
 
     def _follow(self, stack: ExitStack) -> None:
-        """The part of a rank beside rank 0: prepare and train together with it."""
+        """What a rank beside rank 0 does: the same calls of the trainer in the same order."""
         environment, trainer = self._world(stack)
         folder = FollowerFolder(self.path, self.assembly.run.seed, resume=self.resume)
         folder.wait()
-        schedule = self.assembly.curriculum
-        trained = (self.path / "policy").exists()
+        done = {name: (self.path / name).exists() for name in (BEFORE, POLICY, AFTER)}
         trainer.prepare(environment, environment.tasks("train"), folder)
-        if not trained:
+        if not done[BEFORE]:
+            self._evaluated(environment, trainer)
+        if done[POLICY]:
+            trainer.load(self.path / POLICY)
+        else:
+            schedule = self.assembly.curriculum
             epochs = sum(stage.epochs for stage in schedule.stages)
             trainer.train(FollowerCurriculum(epochs, schedule.epoch_size), environment, folder)
+            trainer.save(self.path / POLICY_PART)
+        if not done[AFTER]:
+            self._evaluated(environment, trainer)
 
 
 def finished(path: Path) -> dict[str, Any] | None:
@@ -236,7 +255,7 @@ def derived_seed(seed: int, purpose: str) -> int:
 
 def _save_policy(trainer: Trainer, folder: RunDir) -> None:
     """``policy/`` is there, complete."""
-    part = folder.path / ".policy.part"
+    part = folder.path / POLICY_PART
     shutil.rmtree(part, ignore_errors=True)
     trainer.save(part)
     part.rename(folder.policy)

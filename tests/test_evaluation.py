@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rods.evaluation import TaskScore, compare, evaluate, held_out, overview
+from rods.evaluation import TaskScore, compare, held_out, kept_scores, overview
 from rods.testing import FakeEnvironment, FakeTrainer
 from rods.types import Task
 
@@ -88,24 +88,15 @@ def test_without_a_scored_task_there_is_no_number() -> None:
 
 
 def test_an_evaluation_that_is_there_is_not_repeated(tmp_path: Path) -> None:
-    path, calls = tmp_path / "evaluation" / "before.jsonl.gz", []
+    path = tmp_path / "evaluation" / "before.jsonl.gz"
     trainer = FakeTrainer(FakeTrainer.Config(skill=0.5))
 
     def scores() -> list[TaskScore]:
-        return evaluate(
-            path,
-            trainer,
-            WORLD,
-            TASKS[:6],
-            samples=3,
-            seed=1,
-            progress=lambda *at: calls.append(at),
-        )
+        return kept_scores(path, lambda: trainer.evaluate(TASKS[:6], WORLD, k=3, seed=1))
 
     first = scores()
     trainer.skill = 1.0
     assert scores() == first
-    assert len(calls) == 6
     path.unlink()
     assert scores() != first
 

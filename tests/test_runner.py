@@ -220,12 +220,12 @@ def test_several_processes_need_one_folder(stockroom: str, monkeypatch: pytest.M
         new_run(assemble(stockroom), None)
 
 
-def test_a_rank_beside_zero_trains_and_owns_nothing(
+def test_a_rank_beside_zero_makes_the_same_calls_and_writes_nothing(
     stockroom: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RANK", "1")
     make_folder()
-    made, calls = run(stockroom), []
+    made, calls = run(stockroom), list[Any]()
     trainer = made.assembly.component("trainer")
 
     def train(self: object, curriculum: Any, environment: object, folder: Any) -> None:
@@ -236,9 +236,16 @@ def test_a_rank_beside_zero_trains_and_owns_nothing(
             curriculum.begin_epoch(0)
 
     trainer.train = train
+    trainer.evaluate = lambda self, tasks, *args, **more: calls.append(len(tasks))
+    trainer.save = lambda self, folder: calls.append(folder.name)
+    trainer.load = lambda self, folder: calls.append(folder.name)
     assert made.train() == {}
-    assert calls == [(4, 8, False)]
+    assert calls == [8, (4, 8, False), ".policy.part", 8]
     assert [p.name for p in OUT.iterdir()] == ["config.toml"]
+    (OUT / "policy").mkdir()
+    calls.clear()
+    made.train()
+    assert calls == [8, "policy", 8]
 
 
 def make_folder() -> None:
