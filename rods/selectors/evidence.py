@@ -47,7 +47,7 @@ def _together(entry_id: str, groups: Sequence[RolloutGroup]) -> Evidence:
     return Evidence(
         entry_id=entry_id,
         kind=groups[0].task.kind,
-        mean=sum(rewards) / len(rewards),
+        mean=round(sum(rewards) / len(rewards), 12),  # as RolloutGroup.mean
         variance=max(group.variance for group in groups),
         format_share=format_share([rollout for group in groups for rollout in group.rollouts]),
     )
