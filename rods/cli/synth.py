@@ -103,7 +103,7 @@ def _seeds(
     """The tasks to vary, and how many were measured if rollouts chose them."""
     from rods.jsonl import JsonlReader
     from rods.pool import Pool
-    from rods.variants import boundary_seeds, read_evidence, seed_tasks
+    from rods.seeds import boundary_seeds, read_evidence, seed_tasks
 
     readers = [JsonlReader(path) for path in options["seed_files"]]
     tasks = {task.id: task for task in seed_tasks(environment, readers, options["kinds"])}
