@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator
 
-from rods.interfaces import ComponentConfig
+from rods.interfaces import Component
 from rods.types import EmptyTurnRule, Kind
 from rods_office.levels import LEVELS, Level, LevelName
 
 
-class OfficeConfig(ComponentConfig):
+class OfficeConfig(Component.Config):
     """Which tasks the office has."""
 
     level: LevelName = Field("easy", description="Sizes of tasks and worlds.")
@@ -54,10 +54,9 @@ class OfficeConfig(ComponentConfig):
     def resolved_level(self) -> Level:
         """The level with the options that override it; longer tasks may have more calls."""
         level = LEVELS[self.level]
-        turns = self.turns or level.turns
         return Level(
-            turns=turns,
-            calls=max(level.calls, 2 * turns[1]),
+            turns=self.turns or level.turns,
+            calls=max(level.calls, 2 * self.turns[1]) if self.turns else level.calls,
             depth=self.depth or level.depth,
             words=level.words,
             bystanders=level.bystanders,

@@ -31,13 +31,11 @@ class OfficeEnvironment(Environment):
             "evaluation": {"tasks": 192, "samples": 4},
         }
     }
-
-    class Config(OfficeConfig):
-        """Which tasks the office has."""
+    Config = OfficeConfig
 
     def __init__(self, config: Component.Config | None = None) -> None:
         super().__init__(config)
-        self.sets = TaskSets(self.Config.model_validate(self.config.model_dump()))
+        self.sets = TaskSets(OfficeConfig.model_validate(self.config.model_dump()))
 
     def tasks(self, split: Split) -> Sequence[Task]:
         """The seeds, or the evaluation sets one after the other, told apart by their flag."""

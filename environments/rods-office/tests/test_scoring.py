@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rods.testing import play, script
-from rods.types import AssistantMessage, ProgressReward, Task, ToolCall, Trajectory, Turn
 from rods_office.apps import OPEN_TOOLS
 from rods_office.environment import OfficeEnvironment
+
+from rods.testing import play, script
+from rods.types import AssistantMessage, ProgressReward, Task, ToolCall, Trajectory, Turn
 
 Calls = Sequence[tuple[str, dict[str, str | int]]]
 

@@ -50,8 +50,10 @@ def list_items(state: State) -> str:
 
 @APP.tool("read")
 def list_orders(state: State) -> str:
-    """Lists the orders: id, item and count."""
-    return "; ".join(f"{r['id']} {r['item']} {r['count']}" for r in state["orders"]) or "none"
+    """Lists the orders: id, name of the item and count."""
+    names = {r["id"]: r["name"] for r in state["items"]}
+    lines = (f"{r['id']} {names.get(r['item'], '?')} {r['count']}" for r in state["orders"])
+    return "; ".join(lines) or "none"
 
 
 @APP.tool("write", held_out=True)

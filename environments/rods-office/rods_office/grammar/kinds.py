@@ -10,10 +10,11 @@ from rods.types import Kind, Turn
 from rods_office.grammar.draft import DraftTurn, Unfit
 from rods_office.grammar.skill import fill
 
-_SUPPLY: Mapping[str, str] = {
+#: Kind of slot -> how the user supplies a value that was missing.
+SUPPLY: Mapping[str, str] = {
     "word": "the text is {%s}",
     "day": "on day {%s}",
-    "count": "take {%s}",
+    "count": "get {%s}",
     "amount": "pay {%s}",
     "phone": "the phone is {%s}",
     "new_file": "call it {%s}",
@@ -32,8 +33,13 @@ class KindTurns:
     hidden: str = ""
 
 
-def as_kind(kind: Kind, drafted: Sequence[DraftTurn], rng: random.Random) -> KindTurns:
-    """The turns of a task of ``kind``; raises Unfit where no turn can be split that way."""
+def as_kind(kind: Kind, drafted: Sequence[DraftTurn]) -> KindTurns:
+    """The turns of a task of ``kind``; raises Unfit where no turn can be split that way.
+
+    Which turn is split, and what it lacks, follows from the skills alone: tasks of one structure
+    are split alike.
+    """
+    rng = random.Random("/".join(turn.skill.name for turn in drafted))
     if kind == "miss_func":
         return _miss_func(drafted, rng)
     if kind == "miss_param":
@@ -70,7 +76,7 @@ def _miss_param(drafted: Sequence[DraftTurn], rng: random.Random) -> KindTurns:
     blurred = rng.choice(turn.skill.blurred)
     slot = turn.skill.missing(blurred)
     asked = Turn(user=fill(blurred, turn.slots))
-    given = Turn(user=fill(_SUPPLY[slot] % slot, turn.slots), reference=turn.reference)
+    given = Turn(user=fill(SUPPLY[slot] % slot, turn.slots), reference=turn.reference)
     return KindTurns(_split(drafted, index, asked, given))
 
 

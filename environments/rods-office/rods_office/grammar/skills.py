@@ -358,7 +358,8 @@ _LIST = (
     Skill(
         "list-order",
         "list",
-        ("cancel the order of {ordered.count} pieces", "drop the order with {ordered.count}"),
+        ("look at all orders and cancel the one of {ordered}",
+         "drop the one of {ordered} among all orders"),
         ("list_orders", "cancel_order ordered.order"),
     ),
 )  # fmt: skip

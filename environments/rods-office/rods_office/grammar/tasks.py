@@ -14,7 +14,7 @@ from rods_office.grammar.world import Crowded, World
 from rods_office.levels import Level
 from rods_office.session import as_json
 
-LONG_CONTEXT_BYSTANDERS = 12  # of each collection, on top of the level's
+LONG_CONTEXT_BYSTANDERS = 20  # of each collection, on top of the level's
 PATIENCE = 20  # worlds drawn for a structure before it counts as unplayable
 
 
@@ -29,7 +29,7 @@ def make_task(
         try:
             world = World(rng, names, level.words, avoid)
             drafted = draft(structure, world, bystanders)
-            made = as_kind(kind, drafted, rng)
+            made = as_kind(kind, drafted)
         except Unfit:
             return None
         except Crowded:

@@ -42,7 +42,7 @@ class World:
     def bystanders(self, each: int) -> None:
         """Add ``each`` records to every collection, none of which a turn is about."""
         for _ in range(each):
-            for kind in ("file", "person", "event", "item", "payee"):
+            for kind in ("file", "person", "event", "ordered", "payee"):
                 self.slot(kind)
 
     # ------------------------------------------------------------------ values
@@ -117,9 +117,9 @@ class World:
         return {"value": name, "id": item, "price": price}
 
     def _slot_ordered(self) -> Slot:
-        slot, order, count = self._slot_item(), self._id("o"), self._pick(COUNTS)
+        slot, order, count = self._slot_item(), self._id("o"), self.rng.choice(COUNTS)
         self._add("orders", {"id": order, "item": slot["id"], "count": count})
-        return {**slot, "order": order, "count": count}
+        return {**slot, "order": order}
 
     def _slot_payee(self) -> Slot:
         account, owner, balance = self._id("a"), self._name(), self._pick(MONEY)
