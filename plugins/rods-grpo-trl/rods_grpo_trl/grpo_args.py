@@ -118,7 +118,7 @@ def grpo_config(
         **config.grpo,
         **_stops(config, generation, eos_ids),
     }
-    micro, accumulation = batch_shape(config, _ranks())
+    micro, accumulation = batch_shape(config, launched_ranks())
     try:
         return GRPOConfig(
             **options,
@@ -164,7 +164,7 @@ def _owned(config: GrpoConfig, output: Path, seed: int) -> dict[str, Any]:
 def _precision(config: GrpoConfig) -> dict[str, Any]:
     """Mixed precision on a GPU unless a type was asked for; without a GPU everything is fp32."""
     cpu = bool(config.grpo.get("use_cpu", not torch.cuda.is_available()))
-    backend = {"ddp_backend": "gloo"} if cpu and _ranks() > 1 else {}
+    backend = {"ddp_backend": "gloo"} if cpu and launched_ranks() > 1 else {}
     bf16 = not cpu and config.dtype in ("auto", "bfloat16")
     return {"use_cpu": cpu, "bf16": bf16, "fp16": not cpu and config.dtype == "float16", **backend}
 
@@ -197,6 +197,6 @@ def _stops(config: GrpoConfig, generation: str, eos_ids: frozenset[int]) -> dict
     return {"generation_kwargs": {"stop_token_ids": sorted(eos_ids), **given}}
 
 
-def _ranks() -> int:
+def launched_ranks() -> int:
     """Number of ranks that the launcher started; TRL joins them when its configuration is made."""
     return int(os.environ.get("WORLD_SIZE", "1"))

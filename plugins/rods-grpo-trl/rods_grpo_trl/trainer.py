@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from rods_grpo_trl.policy import Policy
     from rods_grpo_trl.training import Training
 
+TINY_NOTE = (
+    "The policy is a transformer of 1-2 million parameters, warm-started on practice tasks of the "
+    "world {world!r}: it exercises the whole machinery, and its scores are not those of a language "
+    "model."
+)
+
 
 class GrpoTrainer(Trainer):
     """A policy, and the training that it goes through."""
@@ -39,6 +45,21 @@ class GrpoTrainer(Trainer):
         from rods_grpo_trl.preflight import checks  # noqa: PLC0415 - heavy, see the module
 
         return checks(self.config, environment, tasks)
+
+    def check_schedule(self, epochs: int, epoch_size: int) -> list[Check]:
+        """An epoch must be whole optimizer steps."""
+        size = self.config.prompts_per_step
+        detail = f"{epochs} epochs of {epoch_size} prompts are "
+        if epoch_size % size:
+            detail += f"not whole steps of {size} prompts"
+            fix = f"curriculum.epoch_size = {-(-epoch_size // size) * size}"
+            return [Check(name="steps", ok=False, detail=detail, fix=fix)]
+        detail += f"{epochs * (epoch_size // size)} batches of rollouts"
+        return [Check(name="steps", ok=True, detail=detail)]
+
+    def notes(self, environment: Environment) -> Sequence[str]:
+        """That a tiny policy is no language model."""
+        return (TINY_NOTE.format(world=environment.name),) if self.config.tiny else ()
 
     def prepare(self, environment: Environment, tasks: Sequence[Task], run: RunFolder) -> None:
         """Load the policy, or warm-start the tiny one."""

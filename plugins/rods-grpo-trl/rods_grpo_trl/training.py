@@ -20,7 +20,12 @@ from rods_grpo_trl.adapter import SeamTrainer
 from rods_grpo_trl.callbacks import CurriculumCallback
 from rods_grpo_trl.config import GrpoConfig
 from rods_grpo_trl.generation import Generator
-from rods_grpo_trl.grpo_args import check_options, grpo_config, updates_per_generation
+from rods_grpo_trl.grpo_args import (
+    check_options,
+    grpo_config,
+    launched_ranks,
+    updates_per_generation,
+)
 from rods_grpo_trl.harvest import Ledger
 from rods_grpo_trl.policy import Policy, choose_generation
 from rods_grpo_trl.ranks import from_rank_zero, gather, rank, world_size
@@ -59,6 +64,8 @@ class Training:
         self._output = output
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._trl: SeamTrainer | None = None
+        if launched_ranks() > 1:  # TRL joins the ranks, which evaluation shares its work among
+            self._trainer()
 
     # ---------------------------------------------------------------- training
     def train(self, curriculum: CurriculumSeam, run: RunFolder) -> None:
