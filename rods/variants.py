@@ -116,6 +116,13 @@ class VariantMaker:
             self._tokens += provenance.tokens if provenance else 0
 
 
+def task_line(task: Task) -> str:
+    """The task as one line of JSON, without the seconds it took: equal runs give equal bytes."""
+    made = task.provenance
+    timeless = made.model_copy(update={"seconds": 0.0}) if made else None
+    return task.model_copy(update={"provenance": timeless}).model_dump_json()
+
+
 def derived_seed(seed: int, number: int, task_id: str) -> int:
     """A seed of its own for each request."""
     digest = hashlib.sha256(f"{seed}/{number}/{task_id}".encode()).digest()

@@ -28,7 +28,7 @@ are ignored, null is a rollout that an outage ended, and the last line of a task
 the tasks that the boundary selector would take; -o selector.alpha_high=0.9 moves its zone.
 Variants of your own can be seeds too: --seeds variants.jsonl makes their ids known.
 The file under --out is complete or has the suffix .partial; what was made is never lost.
-Equal tasks, options and --seed give equal variants."""
+Equal tasks, options and --seed give an equal file."""
 
 
 @click.command(epilog=EPILOG)
@@ -66,7 +66,7 @@ def command(split: str, wanted: int, out: Path, as_json: bool, **options: Any) -
     """
     from rods.errors import ConfigError
     from rods.jsonl import JsonlWriter
-    from rods.variants import VariantMaker
+    from rods.variants import VariantMaker, task_line
 
     if split == "eval":
         raise ConfigError(
@@ -82,7 +82,7 @@ def command(split: str, wanted: int, out: Path, as_json: bool, **options: Any) -
         with JsonlWriter(out) as writer, stoppable_progress("Synthesis", wanted) as advance:
             made = maker.make(wanted, lambda done: advance(done, f"{done} of {wanted}"))
             for candidate in made:
-                writer.write(candidate.task.model_dump_json())
+                writer.write(task_line(candidate.task))
     finally:
         environment.close()
     report = maker.report(wanted)
