@@ -14,6 +14,7 @@ from rods.types import ToolCall
 MAX_CHARACTERS = 65_536  # the longest call in the benchmark has some 500
 MAX_DEPTH = 32
 
+_MAY_WARN = re.compile(r"\\|\d[A-Za-z_]")  # unknown escapes, and numbers that run into a word
 _OPENING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\s*\(")
 
 
@@ -49,11 +50,18 @@ def parse_call(text: str) -> ParsedCall:
 
 def _expression(source: str) -> ast.expr:
     try:
-        with warnings.catch_warnings():  # about escapes such as "\\d", which evaluation takes too
+        if not _MAY_WARN.search(source):
+            return _syntax_tree(source)
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(source, mode="eval").body  # the syntax tree only: no code is made
+            return _syntax_tree(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise CallSyntaxError(str(error) or type(error).__name__) from error
+
+
+def _syntax_tree(source: str) -> ast.expr:
+    """The tree and nothing more: no code is made of it."""
+    return ast.parse(source, mode="eval").body
 
 
 def _named(keywords: Sequence[ast.keyword]) -> dict[str, Any]:

@@ -50,9 +50,9 @@ _AIRPORT_CITIES = (
     *("Maplecrest", "Silverpine", "Shadowridge", "Sunset Valley", "Oakendale", "Willowbend"),
     *("Crescent Hollow", "Autumnville", "Pinehaven", "Greenfield"),
 )
-# The only cities between most of which the vehicle's map knows a distance, and their zip codes.
-_MAP_CITIES = ("Rivermist", "Stonebrook", "San Francisco", "Silverpine")
-_MAP_ZIPCODES = ("83214", "74532", "94016", "62947")
+# The largest set of cities between all of which the vehicle's map knows a distance; their zip codes.
+_MAP_CITIES = ("Rivermist", "Stonebrook", "San Francisco")
+_MAP_ZIPCODES = ("83214", "74532", "94016")
 
 CLOSED: Mapping[tuple[str, str], Sequence[JsonValue]] = {
     ("book_flight", "travel_from"): _DEPARTURES,

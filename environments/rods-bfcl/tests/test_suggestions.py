@@ -49,11 +49,8 @@ def test_cities_have_airports_and_zip_codes(world: tuple[BfclSession, dict[str, 
         found.append(session.call(call).content)
     codes = CLOSED["estimate_distance", "cityA"]
     assert found == [f'{{"zipcode": "{code}"}}' for code in codes]
-    known = [
-        not _fails(session, "estimate_distance", cityA=a, cityB=b)
-        for a, b in combinations(codes, 2)
-    ]
-    assert sum(known) >= 4
+    for a, b in combinations(codes, 2):
+        assert not _fails(session, "estimate_distance", cityA=a, cityB=b)
 
 
 def test_stocks_are_those_of_the_state(
