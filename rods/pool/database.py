@@ -38,6 +38,7 @@ class Database:
         self.timeout_s = timeout_s
         self.name = self.url.render_as_string(hide_password=True)
         self.sqlite = self.url.get_backend_name() == "sqlite"
+        self.in_memory = self.sqlite and self.url.database in (None, "", ":memory:")
         if self.sqlite and not create and not _sqlite_exists(self.url):
             raise PoolError(f"There is no pool at {self.name}; check the path.")
         self.engine = self._engine()
@@ -116,7 +117,7 @@ class Database:
         return getattr(self._local, "connection", None)
 
     def _in_memory_turn(self) -> Any:
-        return self._turn if self.sqlite and not self.url.database else nullcontext()
+        return self._turn if self.in_memory else nullcontext()
 
     def _take_turn(self, connection: Connection) -> None:
         if not self.sqlite:
@@ -134,7 +135,7 @@ class Database:
         if not self.sqlite:
             return _create_engine(self.url, pool_pre_ping=True)
         options: dict[str, Any] = {"connect_args": {"timeout": self.timeout_s}}
-        if not self.url.database or self.url.database == ":memory:":
+        if self.in_memory:
             options["poolclass"] = sa.StaticPool
             options["connect_args"]["check_same_thread"] = False
         engine = _create_engine(self.url, **options)
