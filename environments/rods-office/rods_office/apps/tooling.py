@@ -29,14 +29,18 @@ Text = Annotated[str, Entity("text"), _text("Any text.")]
 Person = Annotated[str, Entity("person"), _text("Name of a person.")]
 Phone = Annotated[str, Entity("phone"), Field(pattern="^[0-9]{3}$", description="Three digits.")]
 Title = Annotated[str, Entity("title"), _text("Title of an event.")]
-EventId = Annotated[str, Entity("event"), Field(pattern="^e[0-9]{2}$", description="Such as e41.")]
+EventId = Annotated[
+    str, Entity("event"), Field(pattern="^e[0-9]{2}$", description="Id of an event.")
+]
 Day = Annotated[int, Entity("day"), Field(ge=1, le=365, description="Day of the year.")]
 Thing = Annotated[str, Entity("thing"), _text("Name of an item.")]
-ItemId = Annotated[str, Entity("item"), Field(pattern="^i[0-9]{2}$", description="Such as i41.")]
-OrderId = Annotated[str, Entity("order"), Field(pattern="^o[0-9]{2}$", description="Such as o41.")]
+ItemId = Annotated[str, Entity("item"), Field(pattern="^i[0-9]{2}$", description="Id of an item.")]
+OrderId = Annotated[
+    str, Entity("order"), Field(pattern="^o[0-9]{2}$", description="Id of an order.")
+]
 Count = Annotated[int, Entity("count"), Field(ge=1, le=9, description="How many, 1 to 9.")]
 AccountId = Annotated[
-    str, Entity("account"), Field(pattern="^a[0-9]{2}$", description="Such as a41.")
+    str, Entity("account"), Field(pattern="^a[0-9]{2}$", description="Id of an account.")
 ]
 Amount = Annotated[int, Entity("amount"), Field(ge=1, le=999, description="Money, 1 to 999.")]
 
