@@ -17,6 +17,7 @@ from rods.cli.output import (
     say,
     stoppable_progress,
 )
+from rods.errors import ConfigError, DataError
 
 EPILOG = """\b
 Examples
@@ -64,7 +65,7 @@ def command(trajectories: Path | None, policy: Path | None, as_json: bool, **opt
     are counted apart, never as zeros.
     """
     if (trajectories is None) == (policy is None):
-        raise click.UsageError("Give either --trajectories FILE or --policy DIR.")
+        raise ConfigError("Give either --trajectories FILE or --policy DIR (see --help).")
     if trajectories is not None:
         _score(trajectories, options, as_json)
     else:
@@ -78,7 +79,7 @@ def _score(trajectories: Path, options: dict[str, Any], as_json: bool) -> None:
     from rods.recordings import score_recordings
 
     if options["out"] is None:
-        raise click.UsageError("--trajectories needs --out FILE for the verdicts.")
+        raise ConfigError("--trajectories needs --out FILE for the verdicts.")
     reader = JsonlReader(trajectories)
     parts = parts_without_demo(options["plugins"], options["config"], options["overrides"])
     environment = parts.environment()
@@ -114,7 +115,6 @@ def _score(trajectories: Path, options: dict[str, Any], as_json: bool) -> None:
 
 # ------------------------------------------------------------------------------- policies
 def _evaluate(policy: Path, options: dict[str, Any], as_json: bool) -> None:
-    from rods.errors import DataError
     from rods.policy_report import evaluate_policy
 
     if not policy.is_dir():

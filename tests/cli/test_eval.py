@@ -183,7 +183,7 @@ def test_an_outage_is_counted_and_is_no_zero(here: Rods, policy: Path) -> None:
     [
         (("--policy", "nowhere"), "nowhere is no folder with a policy"),
         (("--policy", "."), "holds no policy of the fake trainer"),
-        ((), "Give either --trajectories FILE or --policy DIR."),
+        ((), "Give either --trajectories FILE or --policy DIR"),
         (("--policy", ".", "--trajectories", "x"), "Give either"),
         (("--trajectories", "x"), "--trajectories needs --out FILE"),
         (("--trajectories", "x", "--out", "y"), "Cannot read x: No such file or directory."),
