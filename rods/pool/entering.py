@@ -89,18 +89,19 @@ def _in_batches(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
 
 def _entry_row(candidate: Candidate, state: PoolState, step: int) -> dict[str, Any]:
     task = candidate.task
-    row = tables.Entry(
-        id=task.id,
-        kind=task.kind,
-        origin=task.origin,
-        state=state,
-        parent_id=task.parent_id or candidate.seed_id or None,
-        generation=task.generation,
-        distance=candidate.distance,
-        created_step=step,
-        shuffle=tables.shuffle_key(task.id),
-    )
-    return row.model_dump()
+    return {
+        "id": task.id,
+        "kind": task.kind,
+        "origin": task.origin,
+        "state": state.value,
+        "parent_id": task.parent_id or candidate.seed_id or None,
+        "generation": task.generation,
+        "distance": candidate.distance,
+        "created_step": step,
+        "visits": 0,
+        "flat_visits": 0,
+        "shuffle": tables.shuffle_key(task.id),
+    }
 
 
 def _payload_row(task: Task) -> dict[str, Any]:
