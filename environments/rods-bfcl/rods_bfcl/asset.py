@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import io
 import json
 import os
 import subprocess
@@ -57,11 +58,10 @@ class Source(Protocol):
 
 
 class ArchiveSource:
-    """A wheel file."""
+    """A wheel in memory: forked processes share no file position, and what was hashed is read."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._archive = zipfile.ZipFile(path)
+    def __init__(self, content: bytes) -> None:
+        self._archive = zipfile.ZipFile(io.BytesIO(content))
 
     def read(self, member: str) -> bytes:
         """The decompressed member."""
@@ -163,13 +163,14 @@ def _cached(*, fetch: bool) -> Asset:
 
 
 def _open_wheel(wheel: Path) -> Asset:
-    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    content = wheel.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
     if digest != _pinned("sha256"):
         raise DataError(
             f"The BFCL asset {wheel} is damaged or of another release: its SHA-256 is "
             f"{digest[:12]}..., that of {_release()} is {_pinned('sha256')[:12]}.... {_REMEDY}"
         )
-    return Asset(ArchiveSource(wheel), str(wheel))
+    return Asset(ArchiveSource(content), str(wheel))
 
 
 def _fetch(wheel: Path) -> None:

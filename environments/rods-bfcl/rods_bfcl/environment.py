@@ -78,6 +78,14 @@ class BfclEnvironment(Environment):
         self._tasks: dict[Kind, list[Task]] = {}
         self._by_id: dict[str, Task] = {}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process reads the data again."""
+        return type(self), (self.config,)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> BfclEnvironment:
+        """Itself: nothing in it changes but what it has read."""
+        return self
+
     # ---------------------------------------------------------------- data
     @cached_property
     def _asset(self) -> Asset:
@@ -90,6 +98,14 @@ class BfclEnvironment(Environment):
     @cached_property
     def _toolspecs(self) -> Mapping[str, Mapping[str, ToolSpec]]:
         return load_toolspecs(self._asset)
+
+    @cached_property
+    def _tools(self) -> Mapping[str, ToolSpec]:
+        return {name: spec for specs in self._toolspecs.values() for name, spec in specs.items()}
+
+    @cached_property
+    def _instructions(self) -> str:
+        return (files("rods_bfcl") / "instructions.md").read_text(encoding="utf-8").strip()
 
     @cached_property
     def _judge(self) -> Judge:
@@ -113,11 +129,11 @@ class BfclEnvironment(Environment):
 
     def tools(self) -> Mapping[str, ToolSpec]:
         """The 128 functions."""
-        return {name: spec for specs in self._toolspecs.values() for name, spec in specs.items()}
+        return self._tools
 
     def instructions(self, task: Task) -> str:
         """How to act in this world."""
-        return (files("rods_bfcl") / "instructions.md").read_text(encoding="utf-8").strip()
+        return self._instructions
 
     def suggest(self, tool: str, parameter: str, state: JsonObject) -> Sequence[JsonValue]:
         """Values of this world's closed tables; one value where it must not change."""

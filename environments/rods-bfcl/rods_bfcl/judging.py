@@ -7,12 +7,14 @@ earlier turns). Judging goes on after a failed turn. The reference runs once a t
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
+from rods.errors import WorldError
 from rods.types import Task, TurnVerdict
 from rods_bfcl.copying import copy_plain
 from rods_bfcl.rendering import ERROR_PREFIX
@@ -58,15 +60,18 @@ class Judge:
         self._upstream = upstream
         self._capacity = capacity
         self._references: OrderedDict[str, Reference] = OrderedDict()
+        self._lock = threading.Lock()  # synthesis judges beside training
 
     def reference(self, task: Task) -> Reference:
         """What the task's reference leaves behind, from the cache where possible."""
         known = self._references.get(task.id)
         if known is None or not (known.task is task or known.task == task):
-            known = self._references[task.id] = run_reference(task, self._upstream)
+            known = run_reference(task, self._upstream)
+        with self._lock:
+            self._references[task.id] = known
+            self._references.move_to_end(task.id)
             if len(self._references) > self._capacity:
                 self._references.popitem(last=False)
-        self._references.move_to_end(task.id)
         return known
 
     def verdicts(
@@ -145,5 +150,7 @@ def _frozen(world: World, class_name: str) -> Any:
 def _run(world: World, name: str, named: Mapping[str, Any], positional: Sequence[Any]) -> Key:
     try:
         return key_of(world.execute(name, named, positional))
+    except WorldError:
+        raise
     except Exception as error:  # noqa: BLE001 - upstream raises anything for a bad argument
         return f"{ERROR_PREFIX} {error}"

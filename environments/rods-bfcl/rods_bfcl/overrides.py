@@ -165,10 +165,9 @@ def _weather(module: Any) -> dict[str, Callable[..., Any]]:
 
     def get_outside_temperature_from_google(self: Any) -> Any:
         """Upstream writes the temperature into a table that all rollouts share."""
-        result = upstream.get_outside_temperature_from_google(self)
-        if self.long_context:
-            shared = module.LONG_WEATHER_EXTENSION
-            return {**shared, "outsideTemperature": shared.pop("outsideTemperature")}
-        return result
+        if not self.long_context:
+            return upstream.get_outside_temperature_from_google(self)
+        temperature = self._random.uniform(-10.0, 40.0)  # as upstream draws it
+        return {**module.LONG_WEATHER_EXTENSION, "outsideTemperature": temperature}
 
     return {"get_outside_temperature_from_google": get_outside_temperature_from_google}

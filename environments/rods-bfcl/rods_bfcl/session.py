@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rods.errors import WorldError
 from rods.interfaces import Session
 from rods.types import JsonObject, ToolCall, ToolResult
 from rods_bfcl.rendering import ERROR_PREFIX, is_failure, render
@@ -22,6 +23,8 @@ class BfclSession(Session):
         try:
             value = self._world.execute(call.name, call.arguments)
             return ToolResult(content=render(value), error=is_failure(value))
+        except WorldError:
+            raise
         except Exception as error:  # noqa: BLE001 - upstream raises anything for a bad argument
             return ToolResult(content=f"{ERROR_PREFIX} {error}", error=True)
 

@@ -50,7 +50,7 @@ _AIRPORT_CITIES = (
     *("Maplecrest", "Silverpine", "Shadowridge", "Sunset Valley", "Oakendale", "Willowbend"),
     *("Crescent Hollow", "Autumnville", "Pinehaven", "Greenfield"),
 )
-# The largest set of cities between all of which the vehicle's map knows a distance; their zip codes.
+# The cities between all of which the vehicle's map knows a distance, and their zip codes.
 _MAP_CITIES = ("Rivermist", "Stonebrook", "San Francisco")
 _MAP_ZIPCODES = ("83214", "74532", "94016")
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from rods_bfcl.asset import Asset, open_asset
+from rods_bfcl.asset import Asset
 from rods_bfcl.copying import copy_plain
 from rods_bfcl.effects import HIDDEN_WRITES, READS
 from rods_bfcl.frozen_clock import FrozenDatetime
@@ -56,10 +56,19 @@ class Upstream:
     methods: Mapping[str, Method]
 
 
-@cache
-def load_upstream(asset: Asset | None = None) -> Upstream:
-    """The classes of the asset, loaded once a process: all its sources have pinned hashes."""
-    asset = asset or open_asset()
+_loading = threading.Lock()
+_loaded: list[Upstream] = []  # at most one
+
+
+def load_upstream(asset: Asset) -> Upstream:
+    """The classes, loaded once a process: whichever asset it is, its sources have pinned hashes."""
+    with _loading:
+        if not _loaded:
+            _loaded.append(_load(asset))
+    return _loaded[0]
+
+
+def _load(asset: Asset) -> Upstream:
     modules = _load_modules(asset)
     classes = {name: getattr(modules[file], name) for name, file in CLASS_FILES.items()}
     replaced = overrides(modules)

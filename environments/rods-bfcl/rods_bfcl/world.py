@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rods.errors import DataError
+from rods.errors import DataError, WorldError, did_you_mean
 from rods.types import JsonObject
 from rods_bfcl.bounds import check_arguments
 from rods_bfcl.copying import copy_plain
 from rods_bfcl.templates import Template, template_of
-from rods_bfcl.upstream import STATELESS_CLASSES, Upstream
+from rods_bfcl.upstream import CLASS_FILES, STATELESS_CLASSES, Upstream
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,12 @@ class Scenario:
         """The scenario that a task's ``initial_state`` describes."""
         state: dict[str, Any] = initial_state
         try:
-            return cls(tuple(state["classes"]), state["config"], bool(state["long_context"]))
+            classes = tuple(state["classes"])
+            for name in classes:
+                if name not in CLASS_FILES:
+                    known = did_you_mean(name, CLASS_FILES)
+                    raise DataError(f"BFCL has no class {name!r}. {known}")
+            return cls(classes, state["config"], bool(state["long_context"]))
         except (KeyError, TypeError) as error:
             raise DataError(
                 f"A BFCL task's initial_state has 'classes', 'config' and 'long_context'; this one "
@@ -70,7 +75,8 @@ class World:
     def execute(
         self, name: str, arguments: Mapping[str, Any], positional: Sequence[Any] = ()
     ) -> Any:
-        """What the function returns; any exception is a failed call."""
+        """What the function returns. WorldError: the world could not be made; any other exception
+        is a failed call."""
         method = self._methods.get(name)
         if method is None or method.class_name not in self._scenario.classes:
             raise NameError(f"name {name!r} is not defined")
@@ -94,7 +100,13 @@ class World:
         instance = self._upstream.classes[class_name]()
         if class_name not in STATELESS_CLASSES:
             config = copy_plain(self._scenario.config.get(class_name, {}))
-            instance._load_scenario(config, long_context=self._scenario.long_context)
+            try:
+                instance._load_scenario(config, long_context=self._scenario.long_context)
+            except Exception as error:
+                raise WorldError(
+                    f"The configuration of {class_name} in this task's initial_state cannot be "
+                    f"read: {error!r}. Upstream's classes define what it holds."
+                ) from error
             if class_name == "TravelAPI" and self._scenario.long_context:
                 # upstream puts the very dicts of its extension table into every instance
                 instance.credit_card_list = copy_plain(instance.credit_card_list)

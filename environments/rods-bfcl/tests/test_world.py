@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
@@ -10,7 +12,7 @@ from rods_bfcl.effects import HIDDEN_WRITES, READS
 from rods_bfcl.environment import BfclEnvironment
 from rods_bfcl.session import BfclSession
 
-from rods.errors import DataError
+from rods.errors import DataError, WorldError
 from rods.types import Task, ToolCall, ToolResult
 
 
@@ -76,6 +78,26 @@ def test_a_state_that_is_no_scenario_is_refused(environment: BfclEnvironment) ->
     task = _scenario().model_copy(update={"initial_state": {"files": {}}})
     with pytest.raises(DataError, match="'classes', 'config' and 'long_context'; this one has"):
         environment.open(task)
+
+
+def test_a_class_that_does_not_exist_is_refused(environment: BfclEnvironment) -> None:
+    with pytest.raises(DataError, match="no class 'TaxiAPI'"):
+        environment.open(_scenario("TaxiAPI"))
+
+
+def test_a_configuration_that_upstream_cannot_read_is_no_fault_of_the_policy(
+    environment: BfclEnvironment,
+) -> None:
+    session = environment.open(_scenario("GorillaFileSystem", GorillaFileSystem={"root": {}}))
+    with pytest.raises(WorldError, match="configuration of GorillaFileSystem"):
+        _call(session, "ls")
+
+
+def test_an_environment_can_be_pickled_and_copied(environment: BfclEnvironment) -> None:
+    assert environment.tasks("eval")
+    again = pickle.loads(pickle.dumps(environment))
+    assert again.config == environment.config
+    assert copy.deepcopy(environment).tasks("train") == environment.tasks("train")
 
 
 def test_the_clock_and_the_sets_are_fixed(environment: BfclEnvironment) -> None:
@@ -285,9 +307,9 @@ def test_directories_that_double_end_as_a_failed_call(files: BfclSession) -> Non
     failed = False
     for level in range(40):
         _call(files, "mkdir", dir_name=f"d{level}")
-        for copy in ("x", "y"):
-            failed |= _call(files, "cp", source="a", destination=copy).error
-            failed |= _call(files, "mv", source=copy, destination=f"d{level}").error
+        for twin in ("x", "y"):
+            failed |= _call(files, "cp", source="a", destination=twin).error
+            failed |= _call(files, "mv", source=twin, destination=f"d{level}").error
         _call(files, "mv", source="a", destination=f"old{level}")
         _call(files, "mv", source=f"d{level}", destination="a")
         if failed:
