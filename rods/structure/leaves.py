@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 Path = tuple[Any, ...]
@@ -31,9 +32,9 @@ def walk(value: Any, path: Path = ()) -> Iterator[tuple[Path, Scalar]]:
         yield path, value
 
 
-def tokens(text: str) -> list[str]:
+def tokens(text: str) -> Iterator[str]:
     """The tokens of a plain text: quoted strings without quotes, numbers, other words."""
-    return [next(group for group in found if group) for found in _TOKEN.findall(text)]
+    return (found[found.lastindex or 0] for found in _TOKEN.finditer(text))
 
 
 def parse(content: str) -> Any:
@@ -62,12 +63,18 @@ def read(answer: Any, path: Path) -> Scalar:
     for step in path:
         if isinstance(step, tuple):
             mark, index = step
-            answer = list(answer)[index] if mark == "key" else tokens(answer)[index]
+            answer = _nth(answer if mark == "key" else tokens(answer), index)
         else:
             answer = answer[step]
     if isinstance(answer, dict | list):
         raise LookupError(f"no scalar at {path}")
     return answer  # type: ignore[no-any-return]
+
+
+def _nth(items: Iterable[Any], index: int) -> Any:
+    for item in islice(items, index, None):
+        return item
+    raise LookupError(f"there is no item {index}")
 
 
 def same(leaf: Scalar, value: Scalar) -> bool:

@@ -7,12 +7,12 @@ such a table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from rods.errors import WorldError
 from rods.interfaces import Environment, Session
 from rods.structure.leaves import parse, walk
-from rods.types import Task, ToolCall, ToolSpec
+from rods.types import JsonValue, Task, ToolCall, ToolSpec
 
 _MOST = 200  # values a table is asked for
 
@@ -20,16 +20,29 @@ _MOST = 200  # values a table is asked for
 def lookup_tables(environment: Environment) -> dict[str, dict[str, str]]:
     """Tool -> value it accepts -> the one text it answers; tools with other answers: none."""
     wanted = {spec.name: spec for spec in environment.tools().values() if _is_lookup(spec)}
-    tables: dict[str, dict[str, str]] = {}
-    if not wanted:
-        return tables
-    for task in environment.tasks("train"):
-        for name in task.tools:
-            if name in wanted and name not in tables:
-                tables[name] = _table(environment, task, wanted[name])
-        if len(tables) == len(wanted):
-            break
+    tables: dict[str, dict[str, str]] = {name: {} for name in wanted}
+    asked: set[tuple[str, tuple[str, ...]]] = set()
+    for task in environment.tasks("train") if wanted else ():
+        for name in sorted(wanted.keys() & set(task.tools)):
+            phrases = _phrases(environment, task, wanted[name])
+            if len(phrases) > 1 and (name, phrases) not in asked:
+                asked.add((name, phrases))
+                tables[name] |= _table(environment, task, wanted[name], phrases)
     return {name: table for name, table in tables.items() if len(table) > 1}
+
+
+def suggested_values(environment: Environment) -> frozenset[str]:
+    """Every text that the environment suggests for some parameter in some train task.
+
+    They are public by contract: an evaluation task that uses one holds nothing back.
+    """
+    seen: set[tuple[JsonValue, ...]] = set()
+    for task in environment.tasks("train"):
+        for name in task.tools_at(len(task.turns)):
+            for parameter in environment.tools()[name].properties:
+                values = environment.suggest(name, parameter, task.initial_state)
+                seen.add(tuple(v for v in values if isinstance(v, str)))
+    return frozenset(str(value) for values in seen for value in values)
 
 
 def _is_lookup(spec: ToolSpec) -> bool:
@@ -39,14 +52,19 @@ def _is_lookup(spec: ToolSpec) -> bool:
     return isinstance(schema, dict) and schema.get("type") == "string"
 
 
-def _table(environment: Environment, task: Task, spec: ToolSpec) -> dict[str, str]:
+def _phrases(environment: Environment, task: Task, spec: ToolSpec) -> tuple[str, ...]:
     (parameter,) = spec.properties
-    phrases = environment.suggest(spec.name, parameter, task.initial_state)[:_MOST]
-    if len(phrases) < 2:
-        return {}
+    values = environment.suggest(spec.name, parameter, task.initial_state)[:_MOST]
+    return tuple(str(value) for value in values)
+
+
+def _table(
+    environment: Environment, task: Task, spec: ToolSpec, phrases: tuple[str, ...]
+) -> dict[str, str]:
+    (parameter,) = spec.properties
     session = environment.open(task)
     try:
-        return dict(_answers(session, spec.name, parameter, [str(p) for p in phrases]))
+        return dict(_answers(session, spec.name, parameter, phrases))
     except WorldError:
         return {}
     finally:
@@ -54,13 +72,10 @@ def _table(environment: Environment, task: Task, spec: ToolSpec) -> dict[str, st
 
 
 def _answers(
-    session: Session, tool: str, parameter: str, phrases: list[str]
+    session: Session, tool: str, parameter: str, phrases: tuple[str, ...]
 ) -> Iterator[tuple[str, str]]:
     for phrase in phrases:
         result = session.call(ToolCall(name=tool, arguments={parameter: phrase}))
         leaves: list[object] = [leaf for _, leaf in walk(parse(result.content))]
         if not result.error and len(leaves) == 1 and isinstance(leaves[0], str) and leaves[0]:
             yield phrase, leaves[0]
-
-
-Tables = Mapping[str, Mapping[str, str]]

@@ -15,7 +15,7 @@ from typing import Any
 
 from rods.structure import transforms
 from rods.structure.constants import Constants, key
-from rods.structure.leaves import Path, Scalar, find, parse, same, walk
+from rods.structure.leaves import Path, Scalar, find, parse, walk
 from rods.structure.trace import Trace
 from rods.types import JsonObject, SourceKind, Task
 
@@ -55,16 +55,30 @@ class _Known:
     text: str = ""
     folded: str = ""
     numbers: set[float] = field(default_factory=set)
-    in_words: set[float] = field(default_factory=set)
+    in_words: set[float] | None = None
     squashed: str = ""
+    seen: set[str] = field(default_factory=set)  # words said or shown
+    read: int = 0  # results whose words are among them
     contents: list[str] = field(default_factory=list)
     answers: dict[int, Any] = field(default_factory=dict)
 
     def hear(self, user: str) -> None:
         self.text += "\n" + user
         self.folded += "\n" + user.casefold()
+        self.seen.update(_WORD.findall(user.casefold()))
         self.numbers.update(number for _, number in transforms.numbers(user))
-        self.squashed = ""
+        self.squashed, self.in_words = "", None
+
+    def number_words(self) -> set[float]:
+        if self.in_words is None:
+            self.in_words = transforms.number_words(self.text)
+        return self.in_words
+
+    def words(self) -> set[str]:
+        for content in self.contents[self.read :]:
+            self.seen.update(_WORD.findall(content[:4000].casefold()))
+        self.read = len(self.contents)
+        return self.seen
 
     def answer(self, call: int) -> Any:
         if call not in self.answers:
@@ -125,10 +139,10 @@ class Labeller:
             return self._derived_text(value, known)
         assert value is not None
         number = float(value)
-        if number in transforms.number_words(known.text):
+        if number in known.number_words():
             return "number_word", ""
         shown = [n for c in known.contents[-4:] for _, n in transforms.numbers(c[:2000])]
-        operands = [*known.numbers, *transforms.number_words(known.text), *shown]
+        operands = [*known.numbers, *known.number_words(), *shown]
         name = transforms.arithmetic(number, operands)
         return (name, "") if name else None
 
@@ -143,9 +157,7 @@ class Labeller:
                     return "table", f"{tool}:{phrase}"
         if transforms.respelled(value, known.squashed):
             return "spelling", ""
-        shown = " ".join(c[:4000] for c in known.contents)
-        words = set(_WORD.findall(f"{known.folded} {shown.casefold()}"))
-        return ("wording", "") if transforms.worded(value, words) else None
+        return ("wording", "") if transforms.worded(value, known.words()) else None
 
 
 def _rounded(value: float, known: _Known) -> tuple[int, Path] | None:
@@ -240,6 +252,7 @@ class _State:
         self._visible = visible
         self._states: list[JsonObject] = [initial]
         self._texts: list[str] = []
+        self._small: list[dict[Scalar, list[Path]]] = []
 
     def holds(self, value: Scalar, parameter: str) -> bool:
         """A leaf or a key of the state is the value."""
@@ -253,10 +266,20 @@ class _State:
 
     def _among(self, which: int, value: Scalar, parameter: str) -> bool:
         if _small(value):
-            leaves = walk(self._states[which])
-            return any(same(leaf, value) and field_fits(path, parameter) for path, leaf in leaves)
+            return any(field_fits(path, parameter) for path in self._numbers(which).get(value, ()))
         while len(self._texts) <= which:
             text = json.dumps(self._states[len(self._texts)], ensure_ascii=False)
             self._texts.append(text)
-        wanted = json.dumps(value, ensure_ascii=False)[1:-1] if isinstance(value, str) else value
-        return holds(self._texts[which], wanted)
+        if isinstance(value, str) and ('"' in value or "\\" in value or not value.isprintable()):
+            value = json.dumps(value, ensure_ascii=False)[1:-1]
+        return holds(self._texts[which], value)
+
+    def _numbers(self, which: int) -> dict[Scalar, list[Path]]:
+        """Number -> where the state holds it."""
+        while len(self._small) <= which:
+            found: dict[Scalar, list[Path]] = {}
+            for path, leaf in walk(self._states[len(self._small)]):
+                if isinstance(leaf, int | float) and not isinstance(leaf, bool):
+                    found.setdefault(leaf, []).append(path)
+            self._small.append(found)
+        return self._small[which]

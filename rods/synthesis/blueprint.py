@@ -5,20 +5,20 @@ Made once for each seed and kept; a variant then costs a draw, a few joins and t
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rods.structure.leaves import Path, like
-from rods.structure.sources import Source, holds
+from rods.structure.sources import Source
 from rods.structure.trace import Trace
 from rods.synthesis.finding import world_words
 from rods.synthesis.slots import Drawn, Slot
 from rods.synthesis.substitution import TextTemplate, TreeTemplate, pattern
 from rods.types import ComplexityProfile, JsonObject, SourceKind, Task, content_id
 
-_KEPT_TEMPLATES = 4
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,32 +40,19 @@ class Binding:
 
 
 class Templates:
-    """A seed cut at the spellings of some slots."""
+    """A seed cut once at all spellings of its slots; what a draw does not name stays as it was."""
 
-    def __init__(
-        self,
-        task: Task,
-        trace: Trace,
-        slots: tuple[Slot, ...],
-        words: frozenset[str],
-        mentions: tuple[tuple[int, str], ...] = (),
-    ) -> None:
+    def __init__(self, task: Task, trace: Trace, slots: Sequence[Slot], words: frozenset[str]):
         narrow = pattern(_spellings(slots, words))
-        wide_slots = tuple(s for s in slots if not s.narrow)
+        wide_slots = [s for s in slots if not s.narrow]
         wide = pattern(_spellings(wide_slots, words))
-        numbers = {s.value: s.value for s in slots if s.numeric}
-        wide_numbers = {s.value: s.value for s in wide_slots if s.numeric}
+        numbers = {s.value for s in slots if s.numeric}
+        wide_numbers = {s.value for s in wide_slots if s.numeric}
         self.user = tuple(TextTemplate(turn.user, narrow) for turn in task.turns)
-        self.state = TreeTemplate(task.initial_state, wide, wide_numbers)  # type: ignore[arg-type]
-        self.arguments = tuple(
-            TreeTemplate(call.arguments, narrow, numbers)  # type: ignore[arg-type]
-            for call in trace.calls
-        )
+        self.state = TreeTemplate(task.initial_state, wide, wide_numbers)
+        self.arguments = tuple(TreeTemplate(c.arguments, narrow, numbers) for c in trace.calls)
         self.results = tuple(TextTemplate(content, wide) for content in trace.contents)
         self.numbers = {spelling for s in slots if s.numeric for spelling in s.spellings}
-        self.moves = any(slot.moves for slot in slots)
-        longer = [s.value for s in slots if isinstance(s.value, str)]
-        self.mentions = tuple(m for m in mentions if not any(holds(v, m[1]) for v in longer))
 
     def initial_state(self, drawn: Drawn) -> JsonObject:
         """The state that the variant starts in."""
@@ -76,7 +63,7 @@ class Templates:
         return tuple(template.render(drawn.texts) for template in self.user)
 
 
-def _spellings(slots: tuple[Slot, ...], words: frozenset[str]) -> set[str]:
+def _spellings(slots: Sequence[Slot], words: frozenset[str]) -> set[str]:
     """All spellings, and those closed values that the seed's world holds: they may swap places."""
     found = {spelling for slot in slots for spelling in slot.spellings}
     found |= {old for slot in slots for old in slot.links}
@@ -101,11 +88,15 @@ class Blueprint:
     mentions: tuple[tuple[int, str], ...] = ()  # (call, number) of its result that the user names
     content_id: str = field(init=False)
     words: frozenset[str] = field(init=False)
+    spoken: frozenset[str] = field(init=False)  # the words of the user, as written
+    user: str = field(init=False)  # all the user says, in lower case
     bindings: Mapping[int, tuple[Binding, ...]] = field(init=False)
-    _templates: OrderedDict[tuple[Slot, ...], Templates] = field(default_factory=OrderedDict)
+    _templates: Templates | None = None
 
     def __post_init__(self) -> None:
         self.content_id = content_id(self.task)
+        self.user = "\n".join(turn.user for turn in self.task.turns).lower()
+        self.spoken = frozenset(w for turn in self.task.turns for w in _WORD.findall(turn.user))
         self.words = world_words(self.task, self.trace)
         bound: dict[int, list[Binding]] = {}
         for s in self.sources:
@@ -122,12 +113,9 @@ class Blueprint:
         told = (SourceKind.USER, SourceKind.CONSTANT, SourceKind.RESULT)
         return any(source.kind not in told for source in self.sources)
 
-    def templates(self, slots: tuple[Slot, ...]) -> Templates:
-        """The seed cut at these slots; the last few cuts are kept."""
-        if slots not in self._templates:
-            self._templates[slots] = Templates(
-                self.task, self.trace, slots, self.words, self.mentions
-            )
-            if len(self._templates) > _KEPT_TEMPLATES:
-                self._templates.popitem(last=False)
-        return self._templates[slots]
+    @property
+    def templates(self) -> Templates:
+        """The seed cut at the spellings of its candidates, made when first needed."""
+        if self._templates is None:
+            self._templates = Templates(self.task, self.trace, self.slots, self.words)
+        return self._templates

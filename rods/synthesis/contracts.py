@@ -10,6 +10,7 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
 from rods.interfaces import Environment
 from rods.structure.trace import Trace
@@ -31,6 +32,13 @@ class Plan:
     slots: tuple[Slot, ...]
     calls: tuple[tuple[str, ...], ...]
     edit: Kind | None = None
+
+    @classmethod
+    def of(cls, blueprint: Blueprint, slots: tuple[Slot, ...], edit: Kind | None = None) -> Self:
+        """The seed's own structure with these values changed."""
+        turns = blueprint.task.turns
+        calls = tuple(tuple(call.name for call in turn.reference) for turn in turns)
+        return cls(blueprint, slots, calls, edit)
 
 
 @dataclass(frozen=True, slots=True)

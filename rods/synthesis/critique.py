@@ -17,6 +17,7 @@ from rods.errors import WorldError
 from rods.interfaces import ComponentConfig, Environment
 from rods.structure.distance import distance
 from rods.structure.leaves import walk
+from rods.structure.lookups import suggested_values
 from rods.structure.profile import profile
 from rods.structure.sources import Labeller
 from rods.structure.trace import Trace, idle_turns, replay
@@ -32,7 +33,6 @@ from rods.types import (
     Stage,
     Task,
     ToolCall,
-    Turn,
 )
 
 _WORD = re.compile(r"\w+")
@@ -108,13 +108,13 @@ class RuleCritic(CritiqueStage):
 
     def no_leak(self, draft: Draft) -> Rejection | None:
         """The user speaks of no function, parameter or reasoning that the seed's user did not."""
-        old, new = (_words(task.turns) for task in (_seed(draft), draft.task))
-        if leaked := (new & self._names) - old:
+        blueprint = draft.execution.plan.blueprint
+        new = {word for turn in draft.task.turns for word in _WORD.findall(turn.user)}
+        if leaked := (new & self._names) - blueprint.spoken:
             return self._reject(draft, Reason.LEAK, ", ".join(sorted(leaked)))
-        before = " ".join(turn.user for turn in _seed(draft).turns).lower()
         after = " ".join(turn.user for turn in draft.task.turns).lower()
         for marker in _MARKERS:
-            if marker in after and marker not in before:
+            if marker in after and marker not in blueprint.user:
                 return self._reject(draft, Reason.LEAK, marker)
         return None
 
@@ -184,7 +184,10 @@ class RuleCritic(CritiqueStage):
     def _decontaminator(self) -> Decontaminator:
         environment = self._environment
         return Decontaminator(
-            environment.tasks("eval"), environment.tasks("train"), self._config.decontamination
+            environment.tasks("eval"),
+            environment.tasks("train"),
+            self._config.decontamination,
+            suggested_values(environment),
         )
 
     def _sizes(self, call: ToolCall) -> Iterator[tuple[int, int, str]]:
@@ -220,10 +223,6 @@ def _seed(draft: Draft) -> Task:
 
 def _calls(task: Task) -> Iterator[ToolCall]:
     return (call for turn in task.turns for call in turn.reference)
-
-
-def _words(turns: tuple[Turn, ...]) -> set[str]:
-    return {word for turn in turns for word in _WORD.findall(turn.user)}
 
 
 def _telling_names(specs) -> Iterator[str]:  # type: ignore[no-untyped-def]

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from rods.interfaces import ComponentConfig
 from rods.structure.leaves import walk
-from rods.types import Task, ToolCall
+from rods.types import Task, ToolCall, Turn
 
 _WORDS = re.compile(r"\w+")
 _SHINGLE = 5  # words
@@ -44,8 +44,13 @@ class Decontaminator:
     """An index of the evaluation tasks."""
 
     def __init__(
-        self, evaluation: Iterable[Task], train: Iterable[Task], config: DecontaminationConfig
+        self,
+        evaluation: Iterable[Task],
+        train: Iterable[Task],
+        config: DecontaminationConfig,
+        public: Iterable[str] = (),
     ) -> None:
+        """``public``: values that tell nothing, such as those an environment suggests."""
         self._config = config
         self._sequences: list[list[str]] = []
         self._known_sequences: set[tuple[str, ...]] = set()
@@ -54,8 +59,10 @@ class Decontaminator:
         self._by_value: dict[str, list[int]] = defaultdict(list)
         self._by_shingle: dict[int, list[int]] = defaultdict(list)
         ours = list(train)
-        known_values = {value for task in ours for value in values(task)}
-        known_shingles = {shingle for task in ours for shingle in shingles(task)}
+        known_values = {value.lower() for value in public}
+        known_values |= {value for task in ours for value in values(task)}
+        self._known_texts = frozenset(turn.user for task in ours for turn in task.turns)
+        known_shingles = {shingle for task in ours for shingle in shingles(*task.turns)}
         for number, task in enumerate(evaluation):
             self._add(number, task, known_values, known_shingles)
 
@@ -69,7 +76,7 @@ class Decontaminator:
                 self._by_call[call].append(number)
         for value in set(values(task)) - known:
             self._by_value[value].append(number)
-        for shingle in shingles(task) - known_shingles:
+        for shingle in shingles(*task.turns) - known_shingles:
             self._by_shingle[shingle].append(number)
 
     def problem(self, task: Task) -> str | None:
@@ -105,11 +112,11 @@ class Decontaminator:
         return None
 
     def _text(self, task: Task) -> str | None:
-        own = shingles(task)
+        new = [t for t in task.turns if t.user not in self._known_texts]  # others tell nothing
+        own = shingles(*new)
         shared: Counter[int] = Counter()
-        for shingle in own:
-            if shingle in self._by_shingle:
-                shared.update(self._by_shingle[shingle])
+        for shingle in own & self._by_shingle.keys():
+            shared.update(self._by_shingle[shingle])
         for number, count in shared.most_common(1):
             if count > self._config.max_text_overlap * len(own):
                 return f"{count} of {len(own)} 5-grams of {self._ids[number]}"
@@ -130,10 +137,10 @@ def values(task: Task) -> Iterator[str]:
                     yield leaf.lower()
 
 
-def shingles(task: Task) -> set[int]:
+def shingles(*turns: Turn) -> set[int]:
     """Hashes of the 5-grams of the user's words; equal within one process only."""
     found: set[int] = set()
-    for turn in task.turns:
+    for turn in turns:
         words = _WORDS.findall(turn.user.lower())
         shifted = [words[start:] for start in range(_SHINGLE)]
         found.update(map(hash, zip(*shifted, strict=False)))

@@ -17,7 +17,7 @@ from rods.interfaces import Environment, Session
 from rods.structure.leaves import Path, parse, read
 from rods.structure.sources import holds
 from rods.structure.trace import Trace
-from rods.synthesis.blueprint import Binding, Blueprint, Templates
+from rods.synthesis.blueprint import Binding, Blueprint
 from rods.synthesis.contracts import ExecuteStage, Execution, Plan, rejection
 from rods.synthesis.fresh import Dice
 from rods.synthesis.reasons import Reason
@@ -52,7 +52,7 @@ class Resampler(ExecuteStage):
         if drawn is None or not _changes(drawn):
             return self._reject(blueprint, Reason.PARAM_GEN_FAILED, "no unused value was found")
         try:
-            return self._run(plan, blueprint.templates(plan.slots), drawn)
+            return self._run(plan, drawn)
         except Mismatch as mismatch:
             return self._reject(blueprint, mismatch.reason, mismatch.detail)
         except (ValueError, LookupError, TypeError) as error:
@@ -63,17 +63,17 @@ class Resampler(ExecuteStage):
     def _reject(self, blueprint: Blueprint, reason: Reason, detail: str) -> Rejection:
         return rejection(Stage.EXECUTE, reason, detail, blueprint.task.id)
 
-    def _run(self, plan: Plan, templates: Templates, drawn: Drawn) -> Execution:
+    def _run(self, plan: Plan, drawn: Drawn) -> Execution:
         seed = plan.blueprint.task
-        state = templates.initial_state(drawn)
+        state = plan.blueprint.templates.initial_state(drawn)
         session = self._environment.open(seed.model_copy(update={"initial_state": state}))
         try:
-            replay = _Replay(plan.blueprint, templates, drawn, session)
+            replay = _Replay(plan, drawn, session)
             replay.all()
             final = session.state()
         finally:
             session.close()
-        _check_mentions(templates, drawn, replay.results)
+        _check_mentions(plan, drawn, replay.results)
         calls = iter(replay.calls)
         reference = tuple(tuple(next(calls) for _ in turn.reference) for turn in seed.turns)
         turn_of = plan.blueprint.trace.turn_of
@@ -84,10 +84,9 @@ class Resampler(ExecuteStage):
 class _Replay:
     """One pass over the seed's calls."""
 
-    def __init__(
-        self, blueprint: Blueprint, templates: Templates, drawn: Drawn, session: Session
-    ) -> None:
-        self.blueprint, self.templates = blueprint, templates
+    def __init__(self, plan: Plan, drawn: Drawn, session: Session) -> None:
+        self.blueprint, self.templates = plan.blueprint, plan.blueprint.templates
+        self.moves = any(slot.moves for slot in plan.slots)
         self.drawn, self.session = drawn, session
         self.calls: list[ToolCall] = []
         self.results: list[ToolResult] = []
@@ -130,7 +129,7 @@ class _Replay:
         expected = self.templates.results[index].render(self.drawn.texts)
         if result.content == expected:
             return
-        moved = self.templates.moves and _skeleton(result.content) == _skeleton(expected)
+        moved = self.moves and _alike(result.content, expected)
         if moved and self.renamed(index, result.content):
             return
         detail = f"{name}: {result.content[:120]} instead of {expected[:120]}"
@@ -147,14 +146,40 @@ def _changes(drawn: Drawn) -> bool:
     return any(a != b for a, b in drawn.texts.items()) or bool(drawn.numbers)
 
 
+def _alike(a: str, b: str) -> bool:
+    """Equal but for numbers; only the part between the first and the last difference is read."""
+    start = _common(a, b)
+    end = min(_common(a[::-1], b[::-1]), min(len(a), len(b)) - start)
+    while start and (a[start - 1].isdigit() or a[start - 1] == "."):
+        start -= 1
+    while end and (a[-end].isdigit() or a[-end] == "."):
+        end -= 1
+    return _skeleton(a[start : len(a) - end]) == _skeleton(b[start : len(b) - end])
+
+
+def _common(a: str, b: str) -> int:
+    """Length of the common prefix, by bisection: slices compare faster than a loop."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def _skeleton(text: str) -> str:
     """The text with every number but zero masked."""
     return _NUMBER.sub("#", _ZERO.sub("zero", text))
 
 
-def _check_mentions(templates: Templates, drawn: Drawn, results: list[ToolResult]) -> None:
+def _check_mentions(plan: Plan, drawn: Drawn, results: list[ToolResult]) -> None:
     """Numbers of results that the user names are still those of the results."""
-    for call, spelling in templates.mentions:
+    names = [s.value for s in plan.slots if isinstance(s.value, str)]
+    for call, spelling in plan.blueprint.mentions:
+        if any(holds(name, spelling) for name in names):
+            continue  # a part of a name that has changed as a whole
         new = drawn.texts.get(spelling, spelling).replace(",", "")
         number = float(new)
         if not holds(results[call].content, int(number) if number.is_integer() else number):

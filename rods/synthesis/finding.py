@@ -21,7 +21,7 @@ from rods.structure.sources import Source, holds
 from rods.structure.trace import Trace
 from rods.synthesis.fresh import FIRST_NAMES, lowered
 from rods.synthesis.slots import Slot, Style
-from rods.synthesis.substitution import pattern
+from rods.synthesis.substitution import occurrences
 from rods.types import JsonObject, SourceKind, Task
 
 _WORDS = re.compile(r"\w+")
@@ -62,9 +62,14 @@ class SlotFinder:
         counts = Counter(key for task in tasks for key in set(_keys(task.initial_state)))
         return {key: count / len(tasks) for key, count in counts.items()}
 
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """The names of functions and parameters."""
+        return frozenset(n for s in self.specs.values() for n in (s.name, *s.properties))
+
     def is_field(self, key: str, threshold: float) -> bool:
         """The key names a field of the world's schema rather than an entity."""
-        return self.keys.get(key, 0.0) > threshold
+        return key in self._names or self.keys.get(key, 0.0) > threshold
 
 
 class _Search:
@@ -75,7 +80,7 @@ class _Search:
         self.task, self.trace, self.sources = task, trace, sources
         self.words = "\n".join(turn.user for turn in task.turns)
         self.shown = "\n".join(trace.contents)
-        self.vocabulary = world_words(task, trace)
+        self.said_numbers = transforms.numbers(self.words)
 
     # ------------------------------------------------------------------ which
     def slots(self) -> Iterator[Slot]:
@@ -104,9 +109,10 @@ class _Search:
         if source.kind not in _TRACEABLE and source.transform not in ("table", "spelling"):
             return None
         tool = self.trace.calls[source.call].name
-        choices = self._choices(tool, source.parameter)
-        if choices:
-            return self._closed(value, choices)
+        if choices := self._choices(tool, source.parameter):
+            if value not in choices and source.kind is not SourceKind.USER:
+                choices = next((sorted(s, key=str) for s in self._closed_sets if value in s), ())
+            return self._closed(value, tuple(choices))
         if not isinstance(value, str):
             return self._number(value, source)
         return self._text(value, source)
@@ -151,8 +157,8 @@ class _Search:
     def _suggested(self, tool: str, parameter: str) -> Sequence[Any]:
         return self.environment.suggest(tool, parameter, self.task.initial_state)
 
-    def _choices(self, tool: str, parameter: str) -> tuple[Scalar, ...]:
-        return tuple(self._suggested(tool, parameter))
+    def _choices(self, tool: str, parameter: str) -> Sequence[Scalar]:
+        return tuple(v for v in self._suggested(tool, parameter) if not isinstance(v, dict | list))
 
     @cached_property
     def _closed_sets(self) -> list[frozenset[Scalar]]:
@@ -173,7 +179,7 @@ class _Search:
     @cached_property
     def _related_numbers(self) -> frozenset[float]:
         """Numbers in the user's words of which one is the sum or product of two others."""
-        said = sorted({n for _, n in transforms.numbers(self.words) if n > 2})
+        said = sorted({n for _, n in self.said_numbers if n > 2})
         return frozenset(
             n
             for a in said
@@ -271,7 +277,8 @@ class _Search:
         day_left = re.search(rf"(?<![\w.$]){date[2]}(?:st|nd|rd|th)?\b", rest)
         if not spoken or day_left or _CALENDAR.search(self.words):
             return None
-        return Slot(value, Style.DATE, (value,), dates=tuple(spoken))
+        spellings = dict.fromkeys([value, *(one.spelling for one in spoken)])
+        return Slot(value, Style.DATE, tuple(spellings), dates=tuple(spoken))
 
     # ------------------------------------------------------------------ spellings
     def _spellings(self, value: str) -> tuple[str, ...]:
@@ -293,8 +300,8 @@ class _Search:
 
     def _uncovered(self, spellings: list[str], value: str) -> bool:
         """The user writes the value in a further way that no spelling covers."""
-        covered = len(pattern(spellings).findall(self.words))
-        return len(pattern([value.casefold()]).findall(self.words.casefold())) > covered
+        covered = sum(occurrences(self.words, s) for s in spellings if s.lower() == value.lower())
+        return occurrences(self.words.lower(), value.lower()) > covered
 
     def _abbreviated(self, name: str) -> bool:
         """The user also writes the initials of the name, which would stay: SF, LA."""
@@ -310,12 +317,10 @@ class _Search:
 
     def _digits(self, value: int | float) -> tuple[str, ...]:
         """The number as the user and the results spell it."""
-        texts = [self.words, self.shown, *self._state_strings]
-        found = {s for text in texts for s, n in transforms.numbers(text) if n == value}
-        return tuple(sorted(found))
+        return tuple(sorted({s for s, n in self._all_numbers if n == value}))
 
     def _occurrences(self, value: int | float) -> list[str]:
-        return [s for s, n in transforms.numbers(self.words) if n == value]
+        return [s for s, n in self.said_numbers if n == value]
 
     # ------------------------------------------------------------------ surroundings
     @cached_property
@@ -330,6 +335,11 @@ class _Search:
     @cached_property
     def _state_strings(self) -> list[str]:
         return [leaf for _, leaf in walk(self.task.initial_state) if isinstance(leaf, str)]
+
+    @cached_property
+    def _all_numbers(self) -> frozenset[tuple[str, float]]:
+        texts = (self.shown, *self._state_strings)
+        return frozenset(self.said_numbers).union(*map(transforms.numbers, texts))
 
     def _visible_state(self) -> list[Scalar]:
         """Strings and numbers of the state that the results show, each once, in order."""

@@ -11,6 +11,7 @@ from rods.synthesis import lexicon
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z0-9]+")
 _EXTENSION = re.compile(r"(?<=\w)\.(?=[A-Za-z0-9]{1,5}$)(?=\w*[A-Za-z])")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_STEPS = (1, 5, 10, 50, 100, 500, 1000)
 _VOWELS, _CONSONANTS = "aeiou", "bdfgklmnprstv"
 FIRST_NAMES = frozenset(name.lower() for name in lexicon.FIRST_NAMES)
 _LAST = frozenset(name.lower() for name in lexicon.LAST_NAMES)
@@ -108,7 +109,7 @@ class Dice:
         elif titled:
             made = " ".join([*self._title(), "and", *self._title()[1:]])
         else:
-            made = " ".join(self._sentence() for _ in range(1 + (len(words) - 4) // 12))
+            made = " ".join(self.sentence() for _ in range(1 + (len(words) - 4) // 12))
         made = made.rstrip(".") + end
         if titled:
             return _titled(made)
@@ -117,7 +118,8 @@ class Dice:
     def _title(self) -> list[str]:
         return [*map(self.rng.choice, (lexicon.QUALIFIERS, lexicon.TOPICS, lexicon.EVENTS))]
 
-    def _sentence(self) -> str:
+    def sentence(self) -> str:
+        """A harmless sentence."""
         qualifier, topic, event = self._title()
         sentence = self.rng.choice(lexicon.SENTENCES)
         return sentence.format(qualifier=qualifier, topic=topic, event=event)
@@ -134,7 +136,7 @@ class Dice:
     def _whole(self, old: int, spread: float) -> int:
         if 0 < old < 10:
             return self.rng.choice([n for n in range(max(2, old - 2), old + 3) if n != old])
-        step = max(s for s in (1, 5, 10, 50, 100, 500, 1000) if old % s == 0 and s <= abs(old) / 5)
+        step = max(s for s in _STEPS if old % s == 0 and (s == 1 or s <= abs(old) / 10))
         reach = max(1, int(abs(old) * spread) // step)
         return old + step * self.rng.randint(1, reach) * self.rng.choice((-1, 1))
 

@@ -84,10 +84,8 @@ class Pipeline:
             return draft
         return self._stages.critique.critique(draft) or draft
 
-    def _trial(self, blueprint: Blueprint, rng: random.Random) -> Rejection | None:
-        task = blueprint.task
-        calls = tuple(tuple(call.name for call in turn.reference) for turn in task.turns)
-        made = self._draft(Plan(blueprint, blueprint.slots, calls), rng)
+    def _trial(self, plan: Plan, rng: random.Random) -> Rejection | None:
+        made = self._draft(plan, rng)
         return made if isinstance(made, Rejection) else None
 
     @staticmethod

@@ -23,9 +23,8 @@ class SeedPlanner(PlanStage):
         task = blueprint.task
         if not blueprint.slots:
             return rejection(Stage.PLAN, Reason.NOTHING_TO_CHANGE, seed_id=task.id)
-        calls = tuple(tuple(call.name for call in turn.reference) for turn in task.turns)
         edit = self._edit(rng) if task.kind == "base" and self._edits else None
-        return Plan(blueprint, blueprint.slots, calls, edit)
+        return Plan.of(blueprint, blueprint.slots, edit)
 
     def _edit(self, rng: random.Random) -> Kind | None:
         kinds = list(self._edits)

@@ -15,7 +15,7 @@ class Substituter(RewriteStage):
         """The variant in the seed's words; each spelling of an old value has become its new one."""
         blueprint = execution.plan.blueprint
         seed, drawn = blueprint.task, execution.drawn
-        users = blueprint.templates(execution.plan.slots).users(drawn)
+        users = blueprint.templates.users(drawn)
         turns = tuple(
             Turn.model_construct(user=user, reference=calls, reveals=turn.reveals)
             for user, calls, turn in zip(users, execution.reference, seed.turns, strict=True)

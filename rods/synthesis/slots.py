@@ -100,7 +100,7 @@ class _Draw:
 
     def free(self, slot: Slot, new: Scalar) -> bool:
         """Nothing else is called so, or what is can take the old value in turn."""
-        key = str(new).lower()
+        key = str(new).lower().removesuffix(".0")
         if key not in self.world or (slot.style is Style.CLOSED and key in self.own):
             return True
         old = str(slot.value)

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
 
 from rods.errors import WorldError
 from rods.interfaces import Environment
 from rods.structure import transforms
-from rods.structure.leaves import parse, walk
 from rods.structure.profile import profile
 from rods.structure.sources import Labeller, holds
 from rods.structure.trace import Trace, replay
 from rods.synthesis.blueprint import Blueprint
-from rods.synthesis.contracts import rejection
+from rods.synthesis.contracts import Plan, rejection
 from rods.synthesis.finding import SlotFinder
 from rods.synthesis.reasons import Reason
 from rods.synthesis.slots import Slot, Style
 from rods.types import JsonObject, Rejection, Stage, Task
 
-Trial = Callable[[Blueprint, random.Random], Rejection | None]
+_TRIES = {Style.CLOSED: 5, Style.CLOSED_NUMBER: 2, Style.NUMBER: 2, Style.DATE: 2}
+Trial = Callable[[Plan, random.Random], Rejection | None]
 
 
 class Student:
@@ -36,15 +35,15 @@ class Student:
     def study(self, seed: Task, trial: Trial, *, budget: int) -> Blueprint | Rejection:
         """The blueprint with its confirmed slots; a rejection where the seed itself does not run.
 
-        ``trial`` makes one variant of a blueprint and says what was wrong with it; at most
+        ``trial`` makes one variant by a plan and says what was wrong with it; at most
         ``budget`` trials are made.
         """
         try:
             blueprint = self._executed(seed)
         except WorldError as error:
             return rejection(Stage.EXECUTE, Reason.VM_EXEC_FAILED, f"outage: {error}", seed.id)
-        confirmed = _Confirmation(blueprint, trial, budget).slots()
-        return replace(blueprint, slots=confirmed)
+        blueprint.slots = _Confirmation(blueprint, trial, budget).slots()
+        return blueprint
 
     def _executed(self, seed: Task) -> Blueprint:
         trace = replay(self._environment, seed)
@@ -72,7 +71,6 @@ class _Confirmation:
     def __init__(self, blueprint: Blueprint, trial: Trial, budget: int) -> None:
         self._blueprint, self._trial, self._left = blueprint, trial, budget
         self._rng_key = blueprint.task.id
-        self.last: Rejection | None = None
 
     def slots(self) -> tuple[Slot, ...]:
         candidates = self._blueprint.slots
@@ -90,12 +88,12 @@ class _Confirmation:
 
     def _works(self, slots: tuple[Slot, ...]) -> bool:
         """Some draw passes. Closed values get more tries: not every pair of places has a route."""
-        closed = any(slot.style in (Style.CLOSED, Style.CLOSED_NUMBER) for slot in slots)
-        blueprint = replace(self._blueprint, slots=slots)
-        for attempt in range(6 if closed else 2):
+        tries = max(_TRIES.get(slot.style, 1) for slot in slots)
+        plan = Plan.of(self._blueprint, slots)
+        for attempt in range(tries):
             self._left -= 1
             rng = random.Random(f"{self._rng_key}/{len(slots)}/{attempt}")
-            if self._trial(blueprint, rng) is None:
+            if self._trial(plan, rng) is None:
                 return True
         return False
 
@@ -112,6 +110,3 @@ def mentions(task: Task, trace: Trace) -> tuple[tuple[int, str], ...]:
                 if trace.turn_of[call] <= turn_index and holds(content, whole):
                     found[call, spelling] = None
     return tuple(found)
-
-
-__all__ = ["Student", "Trial", "mentions", "parse", "walk"]

@@ -7,7 +7,7 @@ a JSON tree that was searched once; rendering it again costs a join.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from rods.structure.leaves import like
@@ -32,11 +32,43 @@ def pattern(spellings: Iterable[str]) -> re.Pattern[str]:
 def _bounded(spelling: str) -> str:
     left = right = ""
     numeric = bool(_NUMERIC.fullmatch(spelling))
-    if spelling[0].isalnum() or spelling[0] == "_":
+    if _is_word(spelling[0]):
         left = r"(?<![A-Za-z0-9_])(?<![A-Za-z0-9][.\-])" + (r"(?<!\d[,:/])" if numeric else "")
-    if spelling[-1].isalnum() or spelling[-1] == "_":
+    if _is_word(spelling[-1]):
         right = r"(?![A-Za-z0-9_])(?![.\-][A-Za-z0-9])" + (r"(?![,:/]\d)" if numeric else "")
     return left + re.escape(spelling) + right
+
+
+def occurrences(text: str, spelling: str) -> int:
+    """How often ``pattern([spelling])`` matches, without compiling it."""
+    count, at = 0, text.find(spelling)
+    while at >= 0:
+        end = at + len(spelling)
+        count += not (_joined_left(text, at, spelling) or _joined_right(text, end, spelling))
+        at = text.find(spelling, at + 1)
+    return count
+
+
+def _joined_left(text: str, at: int, spelling: str) -> bool:
+    if not at or not _is_word(spelling[0]):
+        return False
+    one, two = text[at - 1], text[at - 2 : at - 1]
+    if _is_word(one) or (one in ".-" and two.isascii() and two.isalnum()):
+        return True
+    return one in ",:/" and two.isdigit() and bool(_NUMERIC.fullmatch(spelling))
+
+
+def _joined_right(text: str, end: int, spelling: str) -> bool:
+    if end == len(text) or not _is_word(spelling[-1]):
+        return False
+    one, two = text[end], text[end + 1 : end + 2]
+    if _is_word(one) or (one in ".-" and two.isascii() and two.isalnum()):
+        return True
+    return one in ",:/" and two.isdigit() and bool(_NUMERIC.fullmatch(spelling))
+
+
+def _is_word(ch: str) -> bool:
+    return ch == "_" or (ch.isascii() and ch.isalnum())
 
 
 class Substitution:
@@ -99,9 +131,7 @@ class TreeTemplate:
 
     __slots__ = ("_plan", "value")
 
-    def __init__(
-        self, value: Any, spellings: re.Pattern[str], numbers: Mapping[Number, Any]
-    ) -> None:
+    def __init__(self, value: Any, spellings: re.Pattern[str], numbers: Collection[Any]) -> None:
         self.value = value
         self._plan = _branch(value, spellings, numbers)
 
@@ -118,7 +148,7 @@ class TreeTemplate:
 _Plan = tuple[Any, ...]  # ("text", template) | ("number", n) | ("dict"|"list", value, branches)
 
 
-def _branch(value: Any, spellings: re.Pattern[str], numbers: Mapping[Number, Any]) -> _Plan | None:
+def _branch(value: Any, spellings: re.Pattern[str], numbers: Collection[Any]) -> _Plan | None:
     if isinstance(value, str):
         template = TextTemplate(value, spellings)
         return ("text", template) if template.touched else None
