@@ -133,11 +133,13 @@ class Database:
 
     def _engine(self) -> Engine:
         if not self.sqlite:
-            return _create_engine(self.url, pool_pre_ping=True)
+            return _create_engine(self.url, pool_pre_ping=True, max_overflow=-1)
         options: dict[str, Any] = {"connect_args": {"timeout": self.timeout_s}}
         if self.in_memory:
             options["poolclass"] = sa.StaticPool
             options["connect_args"]["check_same_thread"] = False
+        else:
+            options["max_overflow"] = -1  # a thread never waits for another thread's connection
         engine = _create_engine(self.url, **options)
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
