@@ -85,6 +85,10 @@ def test_an_upside_down_zone_is_refused() -> None:
         BoundarySelector.Config(alpha_low=0.9)
 
 
+def test_reports_count_regions_by_the_zone_that_is_searched(pool: Pool) -> None:
+    assert boundary(pool, alpha_low=0.3, alpha_high=0.6).zone == (0.3, 0.6)
+
+
 # ---------------------------------------------------------------- quotas and pause
 def test_no_kind_takes_more_than_its_quota_and_the_total_holds(pool: Pool) -> None:
     groups = [with_mean(task, 0.5) for task in TASKS]
