@@ -15,6 +15,9 @@ from rods_office.levels import Level
 Structure = tuple[str, ...]
 HELD_OUT_PAIRS = 5  # one ordered pair of skills in so many is held out
 PATIENCE = 20_000  # draws before no structure is thought to fit
+PERSISTENCE = (
+    500  # draws of one length, so that long structures, which fit less often, are not rare
+)
 
 
 def held_out_pair(first: str, second: str) -> bool:
@@ -49,8 +52,11 @@ class Structures:
         """
         if kind == "long_context":
             wanted = "list"  # only a listing grows with the world
-        for _ in range(PATIENCE):
-            structure = self._random(rng, wanted)
+        fewest, most = self.turns
+        for attempt in range(PATIENCE):
+            if attempt % PERSISTENCE == 0:
+                length = rng.randint(fewest, most)
+            structure = self._random(rng, length, wanted)
             if (
                 self._fits(structure, kind)
                 and held_out(structure) is unseen
@@ -59,13 +65,12 @@ class Structures:
             ):
                 return structure
         raise ConfigError(
-            f"The office finds no {'held-out ' if unseen else ''}{kind} structure of "
-            f"{self.turns[0]} to {self.turns[1]} turns with at most {self.level.calls} calls and "
-            f"chains of {self.level.depth}: allow more turns, more train tasks or longer chains."
+            f"The office finds no {'held-out ' if unseen else ''}{kind} structure of {fewest} to "
+            f"{most} turns with at most {self.level.calls} calls and chains of {self.level.depth}: "
+            "allow more turns, more train tasks or longer chains."
         )
 
-    def _random(self, rng: random.Random, wanted: Group | None) -> Structure:
-        length = rng.randint(*self.turns)
+    def _random(self, rng: random.Random, length: int, wanted: Group | None) -> Structure:
         drawn = [self._skill(rng) for _ in range(length)]
         if wanted and not any(SKILLS[name].group == wanted for name in drawn):
             drawn[rng.randrange(length)] = rng.choice(named(wanted, self.level.depth))
