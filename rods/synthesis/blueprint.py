@@ -13,7 +13,7 @@ from typing import Any
 from rods.structure.leaves import Path, like
 from rods.structure.sources import Source
 from rods.structure.trace import Trace
-from rods.synthesis.finding import world_words
+from rods.synthesis.recognition import world_words
 from rods.synthesis.slots import Drawn, Slot
 from rods.synthesis.substitution import TextTemplate, TreeTemplate, pattern
 from rods.types import ComplexityProfile, JsonObject, SourceKind, Task, content_id

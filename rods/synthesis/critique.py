@@ -13,7 +13,6 @@ from functools import cached_property
 
 from pydantic import Field
 
-from rods.errors import WorldError
 from rods.interfaces import ComponentConfig, Environment
 from rods.structure.distance import distance
 from rods.structure.leaves import walk
@@ -127,11 +126,8 @@ class RuleCritic(CritiqueStage):
     # ------------------------------------------------------------------ with execution
     def sound_execution(self, draft: Draft) -> Rejection | None:
         """Two fresh worlds agree, nothing fails, no turn is idle, the profile is the plan's."""
-        try:
-            claimed = draft.claimed or replay(self._environment, draft.task)
-            trace = replay(self._environment, draft.task, states=self._doubtful(draft))
-        except WorldError as error:
-            return self._reject(draft, Reason.VM_EXEC_FAILED, f"outage: {error}")
+        claimed = draft.claimed or replay(self._environment, draft.task)
+        trace = replay(self._environment, draft.task, states=self._doubtful(draft))
         return (
             self.deterministic(draft, claimed, trace)
             or self.no_idle_turn(draft, trace)

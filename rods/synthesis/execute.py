@@ -12,7 +12,6 @@ import random
 import re
 from typing import Any
 
-from rods.errors import WorldError
 from rods.interfaces import Environment, Session
 from rods.structure.leaves import Path, parse, read
 from rods.structure.sources import holds
@@ -57,8 +56,6 @@ class Resampler(ExecuteStage):
             return self._reject(blueprint, mismatch.reason, mismatch.detail)
         except (ValueError, LookupError, TypeError) as error:
             return self._reject(blueprint, Reason.VM_EXEC_FAILED, repr(error))
-        except WorldError as error:
-            return self._reject(blueprint, Reason.VM_EXEC_FAILED, f"outage: {error}")
 
     def _reject(self, blueprint: Blueprint, reason: Reason, detail: str) -> Rejection:
         return rejection(Stage.EXECUTE, reason, detail, blueprint.task.id)

@@ -7,7 +7,6 @@ follow.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,12 +18,21 @@ from rods.structure import transforms
 from rods.structure.leaves import Scalar, walk
 from rods.structure.sources import Source, holds
 from rods.structure.trace import Trace
-from rods.synthesis.fresh import FIRST_NAMES, lowered
+from rods.synthesis.fresh import lowered
+from rods.synthesis.recognition import (
+    entity,
+    json_text,
+    listed,
+    marked,
+    opaque,
+    phrase,
+    state_keys,
+    state_values,
+)
 from rods.synthesis.slots import Slot, Style
 from rods.synthesis.substitution import occurrences
-from rods.types import JsonObject, SourceKind, Task
+from rods.types import SourceKind, Task
 
-_WORDS = re.compile(r"\w+")
 _PARTS = re.compile(r"[A-Za-z]+")
 _COMPARED = re.compile(
     r"\b(if|unless|below|above|less|more|under|over|exceed\w*|lower|higher|cheaper|enough|"
@@ -36,9 +44,8 @@ _CALENDAR = re.compile(
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b",
     re.IGNORECASE,
 )
-_CLOCK = re.compile(r"\d{1,2}[/:]\d{2}")
 _VERBAL = r"\b(?:to|please|and|then|will|can|could|should|must|you|we|let's|kindly) "
-_COMMON_FIELD, _CERTAIN_FIELD = 0.05, 0.3  # share of the tasks whose states have the key
+_COMMON_FIELD = 0.05  # share of the tasks whose states have the key
 _GENERIC = frozenset(("file", "folder", "document", "text", "name", "item", "user", "card"))
 _MOST = 48  # slots of one seed
 _TRACEABLE = (SourceKind.USER, SourceKind.RESULT, SourceKind.STATE)
@@ -59,17 +66,17 @@ class SlotFinder:
     def keys(self) -> Mapping[str, float]:
         """Key of an initial state -> share of the train tasks that have it."""
         tasks = self.environment.tasks("train")
-        counts = Counter(key for task in tasks for key in set(_keys(task.initial_state)))
+        counts = Counter(key for task in tasks for key in set(state_keys(task.initial_state)))
         return {key: count / len(tasks) for key, count in counts.items()}
 
     @cached_property
-    def _names(self) -> frozenset[str]:
+    def names(self) -> frozenset[str]:
         """The names of functions and parameters."""
         return frozenset(n for s in self.specs.values() for n in (s.name, *s.properties))
 
-    def is_field(self, key: str, threshold: float) -> bool:
-        """The key names a field of the world's schema rather than an entity."""
-        return key in self._names or self.keys.get(key, 0.0) > threshold
+    def is_field(self, key: str) -> bool:
+        """So many states have the key that it may name a field rather than an entity."""
+        return key in self.names or self.keys.get(key, 0.0) > _COMMON_FIELD
 
 
 class _Search:
@@ -125,9 +132,9 @@ class _Search:
         for choices in self._closed_sets:
             if value in choices:
                 return self._closed(value, tuple(sorted(choices, key=str)))
-        if value in self._pinned or self._related(value) or not _entity(value):
+        if value in self._pinned or self._related(value) or not entity(value):
             return None
-        if self.finder.is_field(value, _COMMON_FIELD) or self._repeated[value] > 1:
+        if self.finder.is_field(value) or self._repeated[value] > 1:
             return None
         return self._name(value)
 
@@ -152,7 +159,7 @@ class _Search:
         if len(self._suggested(tool, parameter)) == 1:
             return True
         schema = self.specs[tool].properties.get(parameter)
-        return isinstance(schema, dict) and isinstance(value, str) and _listed(schema, value)
+        return isinstance(schema, dict) and isinstance(value, str) and listed(schema, value)
 
     def _suggested(self, tool: str, parameter: str) -> Sequence[Any]:
         return self.environment.suggest(tool, parameter, self.task.initial_state)
@@ -217,18 +224,18 @@ class _Search:
             code = table.get(str(value))
             if code is not None and (code in used or holds(self.shown, code)):
                 links[code] = table
-            phrases = {found: phrase for phrase, found in reversed(list(table.items()))}
-            for phrase, found in table.items():
-                if found == value and holds(self.words, phrase):
-                    links[phrase] = phrases
+            places = {found: place for place, found in reversed(list(table.items()))}
+            for place, found in table.items():
+                if found == value and holds(self.words, place):
+                    links[place] = places
         return links
 
     def _text(self, value: str, source: Source) -> Slot | None:
         """A name, an id or a phrase. What the user does not say must be opaque: an id."""
-        if len(value) < 3 or self.finder.is_field(value, _CERTAIN_FIELD):
+        if len(value) < 3 or value in self.finder.names or self._repeated[value] > 1:
             return None
-        shown = source.kind is SourceKind.RESULT and _marked(value)
-        if source.kind in (SourceKind.STATE, SourceKind.RESULT) and not (shown or _opaque(value)):
+        shown = source.kind is SourceKind.RESULT and marked(value)
+        if source.kind in (SourceKind.STATE, SourceKind.RESULT) and not (shown or opaque(value)):
             return None
         if not holds(self.words.casefold(), value.casefold()) and self._related(value):
             return None
@@ -238,7 +245,7 @@ class _Search:
         spellings = self._spellings(value)
         if not spellings or not self._changeable(value):
             return None
-        return Slot(value, Style.PHRASE if _phrase(value) else Style.NAME, spellings)
+        return Slot(value, Style.PHRASE if phrase(value) else Style.NAME, spellings)
 
     def _changeable(self, value: str) -> bool:
         """It stands in the state or in the user's words, and there as a noun."""
@@ -330,7 +337,7 @@ class _Search:
     @cached_property
     def _repeated(self) -> Counter[str]:
         """Key -> how often it occurs in the state: fields of records do again and again."""
-        return Counter(_keys(self.task.initial_state))
+        return Counter(state_keys(self.task.initial_state))
 
     @cached_property
     def _state_strings(self) -> list[str]:
@@ -367,85 +374,3 @@ class _Search:
             return False
         own = set(slot.spellings)
         return any(s not in own and holds(slot.value, s) for s in spelled)
-
-
-def state_values(state: Any) -> Iterator[Scalar]:
-    """Leaves and keys of a JSON value."""
-    if isinstance(state, dict):
-        for key, item in state.items():
-            yield key
-            yield from state_values(item)
-    elif isinstance(state, list):
-        for item in state:
-            yield from state_values(item)
-    else:
-        yield state
-
-
-def world_words(task: Task, trace: Trace) -> frozenset[str]:
-    """Lower-case words and whole values of texts, state, arguments and results."""
-    texts = [*(turn.user for turn in task.turns), *trace.contents, *task.tools]
-    values = [str(v) for v in state_values(task.initial_state)]
-    values += [str(leaf) for call in trace.calls for _, leaf in walk(dict(call.arguments))]
-    words = {word for text in (*texts, *values) for word in _split(text)}
-    return frozenset(words | {value.lower() for value in values})
-
-
-def _split(text: str) -> Iterator[str]:
-    for word in _WORDS.findall(text.lower()):
-        yield word
-        if "_" in word:
-            yield from word.split("_")
-
-
-def json_text(value: str) -> str:
-    """The string as it stands inside JSON."""
-    return json.dumps(value)[1:-1]
-
-
-def _keys(state: Any) -> Iterator[str]:
-    if isinstance(state, dict):
-        yield from state
-    for item in state.values() if isinstance(state, dict) else state:
-        if isinstance(item, dict | list):
-            yield from _keys(item)
-
-
-def _listed(schema: JsonObject, value: str) -> bool:
-    """The parameter's documentation names the value: it is one of a closed set."""
-    parts = [schema, schema.get("items")]
-    for part in parts:
-        if isinstance(part, dict):
-            enum = part.get("enum")
-            if isinstance(enum, list) and value in enum:
-                return True
-            if holds(str(part.get("description", "")), value):
-                return True
-    return False
-
-
-def _entity(value: str) -> bool:
-    """Looks like a name or an id rather than a status word."""
-    if _CLOCK.fullmatch(value):
-        return False
-    if any(ch.isdigit() or ch in "_.@#" for ch in value) or " " in value.strip():
-        return len(value) > 3
-    return value[:1].isupper() and not value.isupper() and any(ch.isupper() for ch in value[1:])
-
-
-def _opaque(value: str) -> bool:
-    """An id: no word that could mean something, or digits enough to be one."""
-    return sum(ch.isdigit() for ch in value) >= 3 and " " not in value
-
-
-def _marked(value: str) -> bool:
-    """Written as no plain word is: with an extension, an underscore or a digit."""
-    return " " not in value and any(ch.isdigit() or ch in "_." for ch in value)
-
-
-def _phrase(value: str) -> bool:
-    """A title or sentences: words without digits that are no person's name."""
-    words = value.split()
-    if len(words) == 2 and words[0].lower() in FIRST_NAMES:
-        return False
-    return len(words) >= 2 and not any(ch.isdigit() for ch in value) and "\n" not in value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections import OrderedDict
 from collections.abc import Collection
 from dataclasses import replace
@@ -13,7 +14,7 @@ from rods.synthesis.reasons import Reason
 from rods.synthesis.study import Student
 from rods.types import Rejection, Stage, Task
 
-_KEPT_BLUEPRINTS = 2048
+_KEPT_BLUEPRINTS = 1024
 
 
 class Pipeline:
@@ -22,13 +23,14 @@ class Pipeline:
     def __init__(self, stages: Stages, student: Student, *, attempts: int, trials: int) -> None:
         self._stages, self._student = stages, student
         self._attempts, self._trials = attempts, trials
-        self._blueprints: OrderedDict[str, Blueprint | Rejection] = OrderedDict()
+        self._blueprints: OrderedDict[str, Blueprint] = OrderedDict()
+        self._turn = threading.RLock()  # training redraws while a worker makes variants
 
-    def blueprint(self, seed: Task) -> Blueprint | Rejection:
+    def blueprint(self, seed: Task) -> Blueprint:
         """The study of a seed, made when it is first asked for."""
         known = self._blueprints.get(seed.id)
-        if isinstance(known, Blueprint) and not _equal(known.task, seed):
-            known = None
+        if known is not None and known.task is not seed and known.task != seed:
+            known = None  # another task of the same id
         if known is None:
             known = self._student.study(seed, self._trial, budget=self._trials)
             self._blueprints[seed.id] = known
@@ -39,16 +41,20 @@ class Pipeline:
 
     def content_id(self, seed: Task) -> str:
         """What the seed would be called if it were synthetic: no variant may be equal to it."""
-        blueprint = self.blueprint(seed)
-        return "" if isinstance(blueprint, Rejection) else blueprint.content_id
+        with self._turn:
+            return self.blueprint(seed).content_id
 
     def variant(
         self, seed: Task, rng: random.Random, known: Collection[str] = ()
     ) -> tuple[Draft | None, list[Rejection]]:
         """A verified draft whose content is not ``known``, and why earlier attempts failed."""
+        with self._turn:
+            return self._variant(seed, rng, known)
+
+    def _variant(
+        self, seed: Task, rng: random.Random, known: Collection[str]
+    ) -> tuple[Draft | None, list[Rejection]]:
         blueprint = self.blueprint(seed)
-        if isinstance(blueprint, Rejection):
-            return None, [blueprint]
         rejections: list[Rejection] = []
         for _ in range(self._attempts):
             made = self._attempt(blueprint, rng)
@@ -91,7 +97,3 @@ class Pipeline:
     @staticmethod
     def _named(draft: Draft) -> Draft:
         return replace(draft, task=draft.task.with_content_id())
-
-
-def _equal(a: Task, b: Task) -> bool:
-    return a is b or a == b

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from rods.errors import ConfigError
+from rods.errors import ConfigError, WorldError
 from rods.interfaces import Component, ComponentConfig, Environment, Synthesizer
 from rods.structure.constants import constants
 from rods.structure.lookups import lookup_tables
@@ -35,6 +36,8 @@ from rods.synthesis.reasons import Reason
 from rods.synthesis.rewrite import Substituter
 from rods.synthesis.study import Student
 from rods.types import Candidate, Provenance, Rejection, Stage, SynthesisOutcome, Task
+
+logger = logging.getLogger(__name__)
 
 _CONTRACTS: Mapping[Stage, type] = {
     Stage.PLAN: PlanStage,
@@ -77,7 +80,10 @@ class SkillAlignedSynthesizer(Synthesizer):
 
     # ------------------------------------------------------------------ the interface
     def synthesize(self, seed: Task, *, n: int, rng_seed: int) -> SynthesisOutcome:
-        """Up to ``n`` verified variants, and why the other attempts failed."""
+        """Up to ``n`` verified variants, and why the other attempts failed.
+
+        A WorldError passes: an outage says nothing about the seed.
+        """
         started = time.perf_counter()
         candidates: list[Candidate] = []
         rejections: list[Rejection] = []
@@ -92,6 +98,8 @@ class SkillAlignedSynthesizer(Synthesizer):
                 task = self._finished(draft, rng_seed)
                 known.add(task.id)
                 candidates.append(Candidate(task=task, seed_id=seed.id, distance=0.0))
+        except WorldError:
+            raise
         except Exception as error:  # noqa: BLE001 - a faulty seed or stage must not end training
             rejections.append(_failure(error, seed))
         return SynthesisOutcome(
@@ -103,7 +111,11 @@ class SkillAlignedSynthesizer(Synthesizer):
     def redraw(self, task: Task, *, rng_seed: int) -> Task | None:
         """The same task with other entities, verified; None where nothing can change."""
         rng = random.Random(f"{rng_seed}/{task.id}/redraw")
-        draft, _ = self.pipeline.variant(task, rng, {task.id})
+        try:
+            draft, _ = self.pipeline.variant(task, rng, {task.id})
+        except Exception as error:  # noqa: BLE001 - training goes on with the task as it is
+            logger.warning("Task %s was not redrawn: %s: %s", task.id, type(error).__name__, error)
+            return None
         return None if draft is None else self._finished(draft, rng_seed)
 
     # ------------------------------------------------------------------ the stages

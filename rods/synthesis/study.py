@@ -9,18 +9,16 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from rods.errors import WorldError
 from rods.interfaces import Environment
 from rods.structure import transforms
 from rods.structure.profile import profile
 from rods.structure.sources import Labeller, holds
 from rods.structure.trace import Trace, replay
 from rods.synthesis.blueprint import Blueprint
-from rods.synthesis.contracts import Plan, rejection
+from rods.synthesis.contracts import Plan
 from rods.synthesis.finding import SlotFinder
-from rods.synthesis.reasons import Reason
 from rods.synthesis.slots import Slot, Style
-from rods.types import JsonObject, Rejection, Stage, Task
+from rods.types import JsonObject, Rejection, Task
 
 _TRIES = {Style.CLOSED: 5, Style.CLOSED_NUMBER: 2, Style.NUMBER: 2, Style.DATE: 2}
 Trial = Callable[[Plan, random.Random], Rejection | None]
@@ -32,16 +30,13 @@ class Student:
     def __init__(self, environment: Environment, labeller: Labeller, finder: SlotFinder) -> None:
         self._environment, self._labeller, self._finder = environment, labeller, finder
 
-    def study(self, seed: Task, trial: Trial, *, budget: int) -> Blueprint | Rejection:
-        """The blueprint with its confirmed slots; a rejection where the seed itself does not run.
+    def study(self, seed: Task, trial: Trial, *, budget: int) -> Blueprint:
+        """The blueprint with its confirmed slots; none where no value of the seed can change.
 
         ``trial`` makes one variant by a plan and says what was wrong with it; at most
         ``budget`` trials are made.
         """
-        try:
-            blueprint = self._executed(seed)
-        except WorldError as error:
-            return rejection(Stage.EXECUTE, Reason.VM_EXEC_FAILED, f"outage: {error}", seed.id)
+        blueprint = self._executed(seed)
         blueprint.slots = _Confirmation(blueprint, trial, budget).slots()
         return blueprint
 
