@@ -136,7 +136,8 @@ def _given(path: Path) -> Asset:
     if not path.is_file():
         raise DataError(
             f"The BFCL asset {str(path)!r} does not exist; expected the wheel of {_release()} or "
-            "the folder it is unpacked in. Leave the option environment.asset out to have it fetched."
+            "the folder it is unpacked in. Leave the option environment.asset out to have it "
+            "fetched."
         )
     return _open_wheel(path)
 
