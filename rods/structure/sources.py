@@ -20,6 +20,7 @@ from rods.structure.trace import Trace
 from rods.types import JsonObject, SourceKind, Task
 
 _WORD = re.compile(r"\w+")
+_ZEROS = re.compile(r"0+(?!\w)")
 _FIELD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _HARDEST = (
     SourceKind.UNKNOWN,
@@ -209,7 +210,7 @@ def _bounded(text: str, start: int, end: int, wanted: str) -> bool:
     if (right.isalnum() or right == "_") and (wanted[-1].isalnum() or wanted[-1] == "_"):
         return False
     if wanted[-1].isdigit() and right in (".", ",") and text[end + 1 : end + 2].isdigit():
-        return text[end : end + 3] == ".0" or text[end + 1 : end + 3].strip("0") == ""
+        return right == "." and _ZEROS.match(text, end + 1) is not None  # 15.0 is 15
     return not (
         wanted[0].isdigit() and left in (".", "-") and text[start - 2 : start - 1].isalnum()
     )

@@ -101,7 +101,7 @@ def number_words(text: str) -> set[float]:
         elif word in _SCALES:
             scaled = (current if current is not None else 1) * _SCALES[word]
             total, current = (total + scaled, None) if word != "hundred" else (total, scaled)
-        elif word != "and" or current is None:
+        elif word != "and" or (current is None and not total):
             if current is not None or total:
                 found.add(total + (current or 0))
             total, current = 0.0, None
