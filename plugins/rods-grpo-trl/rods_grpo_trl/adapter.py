@@ -30,6 +30,7 @@ from rods_grpo_trl.packing import packs, unpack
 from rods_grpo_trl.schedule import Schedule, VisitDataset, VisitSampler
 
 PARTS = 4  # packs of rows of similar length
+_TALKATIVE = ("trl.trainer.grpo_trainer", "transformers.trainer_utils", "transformers.trainer")
 _DEVICE_TEST = "_use_triton"  # in trl.trainer.utils: asked whether only labels are scored
 os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")  # rollout_func: pinned, under contract
 
@@ -68,7 +69,7 @@ class SeamTrainer(GRPOTrainer):
         )
         self.skip_flat_groups = skip_flat_groups and _only_advantages_count(self)
         self.remove_callback(PrinterCallback)
-        for name in ("trl.trainer.grpo_trainer", "transformers.trainer_utils"):
+        for name in _TALKATIVE:
             logging.getLogger(name).addFilter(_is_news)
 
     def train(self, *args: Any, **kwargs: Any) -> Any:
@@ -204,9 +205,9 @@ def _is_news(record: logging.LogRecord) -> bool:
     """Not one of the lines that would come at every step.
 
     TRL prints whole rows that have no reward; ``rollouts`` says it in one line. Checkpoints are
-    numbered, so it does not matter that a file system keeps no times.
+    numbered, so it does not matter that a file system keeps no times. Tied heads are not saved.
     """
-    dull = ("All reward functions returned None", "mtime may not be reliable")
+    dull = ("All reward functions returned None", "mtime may not be", "There were missing keys")
     return not record.getMessage().startswith(dull)
 
 

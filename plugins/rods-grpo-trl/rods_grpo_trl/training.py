@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
@@ -62,7 +64,6 @@ class Training:
             limits=config.limits,
         )
         self._output = output
-        self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._trl: SeamTrainer | None = None
         if launched_ranks() > 1:  # TRL joins the ranks, which evaluation shares its work among
             self._trainer()
@@ -191,5 +192,6 @@ class Training:
 
     def _temporary(self) -> Path:
         """Where TRL's trainer may write when it only samples; deleted with this object."""
-        self._scratch = tempfile.TemporaryDirectory(prefix="rods-grpo-trl-")
-        return Path(self._scratch.name)
+        folder = tempfile.mkdtemp(prefix="rods-grpo-trl-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return Path(folder)

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from rods_grpo_trl.config import GrpoConfig
+from rods_grpo_trl.dialect import Dialect
+from rods_grpo_trl.trainer import GrpoTrainer
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
@@ -31,9 +34,6 @@ from rods.types import (
     Turn,
     Visit,
 )
-from rods_grpo_trl.config import GrpoConfig
-from rods_grpo_trl.dialect import Dialect
-from rods_grpo_trl.trainer import GrpoTrainer
 
 LAMPS = ("red", "green", "blue")
 WORDS = ("<pad>", "<user>", "<tool>", "<say>", ".", "ok", "light", "dark", *LAMPS)
@@ -171,9 +171,11 @@ class LampTrainer(GrpoTrainer):
     def __init__(self, folder: Path, config: GrpoConfig | None = None, **options: Any) -> None:
         super().__init__(config or lamp_config(**options))
         self.folder = folder
+        self.policy: LampPolicy | None = None
 
     def make_policy(self, environment: Environment, run: Any) -> LampPolicy:
-        return lamp_policy(self.folder)
+        self.policy = lamp_policy(self.folder)
+        return self.policy
 
 
 def lamp_config(**options: Any) -> GrpoConfig:
@@ -193,22 +195,32 @@ def lamp_config(**options: Any) -> GrpoConfig:
 
 # ------------------------------------------------------------------------------- the seam
 class LampCurriculum:
-    """Visits in an order of the epoch's seed; what was observed chooses among the tasks."""
+    """Visits in an order that depends on all that was observed; kept in ``folder`` if there is one.
+
+    Like the real one it survives a kill: each step's groups are one file, ``rewind`` deletes files.
+    """
 
     def __init__(
-        self, epochs: int = 2, epoch_size: int = 8, stage: TrainingStage | None = None
+        self,
+        epochs: int = 2,
+        epoch_size: int = 8,
+        *,
+        stage: TrainingStage | None = None,
+        folder: Path | None = None,
     ) -> None:
         self.epochs, self.epoch_size = epochs, epoch_size
         self.stage = stage or TrainingStage()
         self.tasks = {task.id: task for task in LampWorld().tasks("train")}
+        self.folder, self.rewound = folder, list[int]()
         self.observed: dict[int, list[RolloutGroup]] = {}
-        self.rewound: list[int] = []
+        for path in sorted(folder.glob("*.json")) if folder else ():
+            lines = path.read_text().splitlines()
+            groups = [RolloutGroup.model_validate_json(line) for line in lines]
+            self.observed[int(path.stem)] = groups
 
     def begin_epoch(self, epoch: int) -> EpochPlan:
-        steps = self.observed.items()
-        score = {group.entry_id: group.mean for step, groups in steps for group in groups}
-        easiest = max(score, key=lambda name: (score[name], name), default=None)
-        rng = random.Random(f"{epoch}/{easiest}")
+        seen = [(s, g.entry_id, g.rewards) for s, gs in self.observed.items() for g in gs]
+        rng = random.Random(f"{epoch}/{sorted(x for x in seen if x[0] <= 2 * epoch)}")
         names = rng.choices(sorted(self.tasks), k=self.epoch_size)
         visits = tuple(Visit(entry_id=name) for name in names)
         return EpochPlan(epoch=epoch, stage=self.stage, visits=visits)
@@ -217,11 +229,19 @@ class LampCurriculum:
         return self.tasks[visit.entry_id]
 
     def observe(self, step: int, groups: Sequence[RolloutGroup]) -> None:
+        assert step not in self.observed, f"step {step} was observed twice"
         self.observed[step] = list(groups)
+        if self.folder:
+            self.folder.mkdir(exist_ok=True)
+            lines = "\n".join(group.model_dump_json() for group in groups)
+            (self.folder / f"{step:04d}.json").write_text(lines)
 
     def rewind(self, step: int) -> None:
         self.rewound.append(step)
-        self.observed = {s: g for s, g in self.observed.items() if s <= step}
+        for late in [s for s in self.observed if s > step]:
+            del self.observed[late]
+            if self.folder:
+                (self.folder / f"{late:04d}.json").unlink()
 
 
 @dataclass
@@ -259,7 +279,12 @@ class LampRun:
         return report
 
 
-def weights(trainer: GrpoTrainer) -> torch.Tensor:
+def weights(trainer: LampTrainer) -> torch.Tensor:
     """All parameters in one vector."""
-    assert trainer._training is not None
-    return torch.cat([p.detach().flatten() for p in trainer._training.policy.model.parameters()])
+    assert trainer.policy is not None
+    return weights_of(trainer.policy.model)
+
+
+def weights_of(model: torch.nn.Module) -> torch.Tensor:
+    """All parameters of a model in one vector."""
+    return torch.cat([p.detach().flatten() for p in model.parameters()])
