@@ -16,6 +16,8 @@ from rods_grpo_trl.compact import plain_text
 from rods_grpo_trl.conversation import Conversation
 from rods_grpo_trl.dialect import Dialect
 
+SHOWN_CHARS = 400  # of a text, about what the compact dialect shows of it
+
 
 def reference_messages(task: Task) -> Iterator[AssistantMessage]:
     """The reference as a policy would say it: one call a message, the last one ends the turn.
@@ -60,7 +62,7 @@ class Corpus:
 
     texts: tuple[str, ...]
     values: tuple[str, ...]
-    fresh: bool  # the tasks hardly repeat: new entities at every draw
+    fresh: bool  # practice draws tasks of its own and does not repeat the train tasks
 
     @property
     def digest(self) -> str:
@@ -72,10 +74,11 @@ def read_corpus(environment: Environment, rng_seed: int, size: int = 400) -> Cor
     """All that is shown and said in ``size`` practice tasks. Held-out tasks are never read."""
     tasks = list(islice(environment.practice(rng_seed), size))
     values = {value for task in tasks for value in _values(task)}
+    names = (f" {name}" for name in environment.tools())
     return Corpus(
-        texts=tuple(text for task in tasks for text in _texts(environment, task)),
+        texts=(*names, *(text for task in tasks for text in _texts(environment, task))),
         values=tuple(sorted(values)),
-        fresh=len({task.id for task in tasks}) > size // 2,
+        fresh={task.id for task in tasks}.isdisjoint(t.id for t in environment.tasks("train")),
     )
 
 
@@ -85,12 +88,11 @@ def _texts(environment: Environment, task: Task) -> Iterator[str]:
     tools = environment.tools()
     shown: tuple[Message, ...] = episode.opening()
     for message in reference_messages(task):
-        yield from (f" {plain_text(m.content)}" for m in shown if m.role != "system")
+        yield from (f" {plain_text(m.content)[:SHOWN_CHARS]}" for m in shown if m.role != "system")
         yield from (f" {say_call(call, tools)}" for call in message.calls)
         if episode.done:
             return
         shown = episode.advance(message)
-    yield f" {' '.join(tools)}"
 
 
 def _values(task: Task) -> Iterator[str]:
