@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from rods.errors import PoolError
+from rods.pool import tables
 from rods.pool.database import Database
 
 if TYPE_CHECKING:
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 VERSION_TABLE = "rods_schema"
 REVISIONS = ("0001", "0002")  # oldest first; the last is what this rods reads and writes
 HEAD = REVISIONS[-1]
+_VERSION = sa.Table(  # as Alembic makes it
+    VERSION_TABLE,
+    sa.MetaData(),
+    sa.Column("version_num", sa.String(32), nullable=False),
+    sa.PrimaryKeyConstraint("version_num", name=f"{VERSION_TABLE}_pkc"),
+)
 _LOCK = 7_236_783  # any constant: PostgreSQL's key for "migrating a pool"
 
 
@@ -28,13 +35,24 @@ def ensure(database: Database) -> None:
     with database.exclusive() as connection:
         if database.url.get_backend_name() == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
-        if _version(connection, database) != HEAD:  # another process may have been faster
+        version = _version(connection, database)
+        if version is None:
+            create(connection)
+        elif version != HEAD:  # else another process was faster
             migrate(connection)
+
+
+def create(connection: Connection) -> None:
+    """A new pool, made at once: the same tables that all migrations in turn would make."""
+    tables.metadata.create_all(connection)
+    _VERSION.create(connection)
+    connection.execute(sa.insert(tables.writer).values(id=1))
+    connection.execute(sa.insert(_VERSION).values(version_num=HEAD))
 
 
 def migrate(connection: Connection, revision: str = "head") -> None:
     """Run the packaged migrations inside the connection's transaction."""
-    from alembic import command  # noqa: PLC0415 - 0.2 s that only an old or a new pool pays
+    from alembic import command  # noqa: PLC0415 - 0.2 s that only an old pool pays
 
     config = alembic_config()
     config.attributes["connection"] = connection
@@ -54,7 +72,7 @@ def alembic_config() -> Config:
 def _version(connection: Connection, database: Database) -> str | None:
     if not sa.inspect(connection).has_table(VERSION_TABLE):
         return None
-    version = connection.execute(sa.text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
+    version: str | None = connection.scalar(sa.select(_VERSION.c.version_num))
     if version is not None and version not in REVISIONS:
         raise PoolError(
             f"The pool {database.name} has schema {version!r}, newer than {HEAD!r}, the newest "

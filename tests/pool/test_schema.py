@@ -28,6 +28,20 @@ def old_file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def new_schema(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database of each kind without a single table of ours."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'empty.sqlite'}"
+    server: str = request.getfixturevalue("postgres_server")
+    engine = sa.create_engine(server)
+    with engine.begin() as connection:
+        connection.execute(sa.text("DROP SCHEMA IF EXISTS migrated CASCADE"))
+        connection.execute(sa.text("CREATE SCHEMA migrated"))
+    engine.dispose()
+    return f"{server}&options=-csearch_path%3Dmigrated"
+
+
 def test_an_old_pool_is_migrated_with_its_content(old_file: Path) -> None:
     with Pool.open(str(old_file)) as pool:
         entered = {entry.id: entry.entered_step for entry in pool.entries()}
@@ -62,13 +76,24 @@ def test_the_known_revisions_are_those_that_are_packaged() -> None:
     assert tuple(reversed(found)) == schema.REVISIONS
 
 
-def test_the_migrations_make_the_tables_that_the_code_uses(url: str) -> None:
+def test_the_migrations_make_what_a_new_pool_is_made_of(new_schema: str) -> None:
+    engine = sa.create_engine(new_schema)
+    with engine.begin() as connection:
+        schema.migrate(connection)
+        ours = {"include_name": lambda name, kind, _: kind != "table" or name[:5] == "rods_"}
+        options = {"version_table": schema.VERSION_TABLE, **ours}
+        context = MigrationContext.configure(connection, opts=options)
+        assert compare_metadata(context, tables.metadata) == []
+        assert context.get_current_revision() == schema.HEAD
+        assert connection.scalar(sa.select(tables.writer.c.id)) == 1
+    engine.dispose()
+
+
+def test_a_new_pool_is_at_the_newest_revision(url: str) -> None:
     Pool.open(url).close()
     engine = sa.create_engine(url)
     with engine.connect() as connection:
-        ours = {"include_name": lambda name, kind, _: kind != "table" or name[:5] == "rods_"}
-        context = MigrationContext.configure(
-            connection, opts={"version_table": schema.VERSION_TABLE, **ours}
-        )
-        assert compare_metadata(context, tables.metadata) == []
+        version = sa.text(f"SELECT version_num FROM {schema.VERSION_TABLE}")
+        assert connection.scalars(version).all() == [schema.HEAD]
+        assert connection.scalars(sa.select(tables.writer.c.id)).all() == [1]
     engine.dispose()
