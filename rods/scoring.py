@@ -52,26 +52,20 @@ def replay_score(
         verdicts = []
         for index, turn in enumerate(task.turns):
             wanted = Counter(reference.call(call).content for call in turn.reference)
-            calls = _calls(trajectory, index)
-            seen.update(replay.call(call).content for call in calls)
+            steps = trajectory.turns[index] if index < len(trajectory.turns) else ()
+            seen.update(replay.call(call).content for step in steps for call in step.executed)
             verdicts.append(
                 TurnVerdict(
                     state_ok=index < len(trajectory.turns) and reference.state() == replay.state(),
                     response_ok=not (wanted - seen),
                     judged=bool(turn.reference),
-                    acted=bool(calls),
+                    acted=any(step.message.calls for step in steps),
                 )
             )
         return ProgressReward(verdicts=tuple(verdicts), empty_turns=empty_turns)
     finally:
         reference.close()
         replay.close()
-
-
-def _calls(trajectory: Trajectory, turn: int) -> list[ToolCall]:
-    if turn >= len(trajectory.turns):
-        return []
-    return [call for step in trajectory.turns[turn] for call in step.executed]
 
 
 def format_score(trajectory: Trajectory) -> float:

@@ -213,7 +213,7 @@ class TurnVerdict(Record):
     state_ok: bool
     response_ok: bool
     judged: bool = True
-    acted: bool = True  # at least one call was executed in this turn
+    acted: bool = True  # at least one call was tried in this turn: a refused one is no abstention
 
     @property
     def ok(self) -> bool:

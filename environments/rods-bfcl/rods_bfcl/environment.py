@@ -151,7 +151,7 @@ class BfclEnvironment(Environment):
 
     def score(self, task: Task, trajectory: Trajectory) -> ProgressReward:
         """The official checks after every turn."""
-        turns = [_executed(task, index, steps) for index, steps in enumerate(trajectory.turns)]
+        turns = [_invocations(steps) for steps in trajectory.turns]
         return ProgressReward(
             verdicts=self._judge.verdicts(task, turns), empty_turns=self.config.empty_turns
         )
@@ -177,16 +177,16 @@ class BfclEnvironment(Environment):
         return self._by_id[task_id]
 
 
-def _executed(task: Task, turn: int, steps: Sequence[Step]) -> list[Invocation]:
-    """The calls of a turn; one that the episode refused, as its tool was hidden, fails again."""
+def _invocations(steps: Sequence[Step]) -> list[Invocation]:
+    """The calls of a turn; one that the episode refused counts as an attempt that fails."""
     return [
-        Invocation(None, {})
-        if _failed(step, index) and call.name not in task.tools_at(turn)
-        else Invocation(call.name, call.arguments)
+        Invocation(None, {}) if refused else Invocation(call.name, call.arguments)
         for step in steps
-        for index, call in enumerate(step.message.calls)
+        for call, refused in zip(step.message.calls, _refusals(step), strict=True)
     ]
 
 
-def _failed(step: Step, index: int) -> bool:
-    return index < len(step.results) and step.results[index].error
+def _refusals(step: Step) -> list[bool]:
+    """For every call whether it was refused; a trajectory without results refused none."""
+    known = [result.refused for result in step.results[: len(step.message.calls)]]
+    return known + [False] * (len(step.message.calls) - len(known))

@@ -98,8 +98,8 @@ def test_a_refused_call_stays_refused(environment: BfclEnvironment, tasks: dict[
     assert hidden != early.name
     shown = task.model_copy(update={"tools": tuple(n for n in task.tools if n != early.name)})
 
-    def verdict(error: bool) -> bool:
-        result = ToolResult(content="", error=error)
+    def verdict(refused: bool) -> bool:
+        result = ToolResult(content="", error=refused, refused=refused)
         step = Step(message=AssistantMessage(calls=(early,)), results=(result,))
         turns: list[tuple[Step, ...]]
         turns = [(Step(message=AssistantMessage(calls=t.reference)),) for t in task.turns]
@@ -107,8 +107,8 @@ def test_a_refused_call_stays_refused(environment: BfclEnvironment, tasks: dict[
         trajectory = Trajectory(task_id=task.id, turns=tuple(turns))
         return environment.score(shown, trajectory).verdicts[1].state_ok
 
-    assert verdict(error=True)
-    assert not verdict(error=False)
+    assert verdict(refused=True)
+    assert not verdict(refused=False)
 
 
 def test_a_task_of_the_same_id_but_other_content_is_judged_by_its_own_reference(
