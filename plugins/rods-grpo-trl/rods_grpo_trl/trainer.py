@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 TINY_NOTE = (
     "The policy is a transformer of 1-2 million parameters, warm-started on practice tasks of the "
-    "world {world!r}: it exercises the whole machinery, and its scores are not those of a language "
-    "model."
+    "world {world!r}; its scores are not those of a language model."
+)
+TOO_SMALL_NOTE = (
+    "It is too small to learn tasks like these: the run exercises the whole machinery and shows no "
+    "more."
 )
 
 
@@ -58,8 +61,11 @@ class GrpoTrainer(Trainer):
         return [Check(name="steps", ok=True, detail=detail)]
 
     def notes(self, environment: Environment) -> Sequence[str]:
-        """That a tiny policy is no language model."""
-        return (TINY_NOTE.format(world=environment.name),) if self.config.tiny else ()
+        """That a tiny policy is no language model, and whether it can learn this world at all."""
+        if not self.config.tiny:
+            return ()
+        note = TINY_NOTE.format(world=environment.name)
+        return (note,) if environment.fits_tiny_policy else (note, TOO_SMALL_NOTE)
 
     def prepare(self, environment: Environment, tasks: Sequence[Task], run: RunFolder) -> None:
         """Load the policy, or warm-start the tiny one."""
