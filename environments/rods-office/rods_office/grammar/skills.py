@@ -225,7 +225,7 @@ _CHAIN = (
     Skill(
         "tell-named",
         "chain",
-        ("text {word} to person in file {person_file}", "tell who is in {person_file} {word}"),
+        ("text {word} to person in file {person_file}", "send {word} to who is in {person_file}"),
         ("read_file person_file", "find_phone $0", "send_text $1 word"),
     ),
     Skill(
@@ -244,7 +244,7 @@ _CHAIN = (
     Skill(
         "cancel-wish",
         "chain",
-        ("cancel event that {event_person} did write", "drop event {event_person} said"),
+        ("cancel event that {event_person} did write", "drop the event {event_person} said"),
         ("find_phone event_person", "read_inbox $0", "find_event $1", "cancel_event $2"),
     ),
     Skill(
