@@ -24,9 +24,10 @@ from trl.trainer import utils as trl_utils
 from trl.trainer.grpo_config import GRPOConfig
 from trl.trainer.grpo_trainer import GRPOTrainer
 
-from rods_grpo_trl.flat_groups import sampled_only, with_signal
+from rods_grpo_trl.flat_groups import rows_with_signal, sampled_only, with_signal
 from rods_grpo_trl.harvest import RewardColumn
 from rods_grpo_trl.packing import packs, unpack
+from rods_grpo_trl.ranks import gather
 from rods_grpo_trl.schedule import Schedule, VisitDataset, VisitSampler
 
 PARTS = 4  # packs of rows of similar length
@@ -102,7 +103,8 @@ class SeamTrainer(GRPOTrainer):
         """TRL's loss, computed from the rows and the tokens that it depends on."""
         share = 1.0
         if self.skip_flat_groups:
-            inputs, share = with_signal(inputs, self.loss_type)
+            keep = max(gather([rows_with_signal(inputs)]))  # TRL gathers one number a row
+            inputs, share = with_signal(inputs, self.loss_type, keep)
         inputs, self._scored = sampled_only(inputs)
         try:
             with _head_on_labels(self.accelerator.device):

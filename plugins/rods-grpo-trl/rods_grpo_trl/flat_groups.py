@@ -23,16 +23,21 @@ COMPLETION = (
 )
 
 
-def with_signal(inputs: Mapping[str, Any], loss_type: str) -> tuple[dict[str, Any], float]:
-    """The rows with an advantage, without padding that only other rows needed; the loss's scale.
+def rows_with_signal(inputs: Mapping[str, Any]) -> int:
+    """How many rows have an advantage; at least one, so that there is a loss to differentiate."""
+    return max(1, int((inputs["advantages"] != 0).sum()))
 
-    ``scale * loss(rows)`` equals the loss of all rows, for TRL's losses and without a KL term. One
-    row stays if none has an advantage, so that there is a loss to differentiate.
+
+def with_signal(
+    inputs: Mapping[str, Any], loss_type: str, keep: int
+) -> tuple[dict[str, Any], float]:
+    """``keep`` rows, those with an advantage first, without padding for others; the loss's scale.
+
+    ``scale * loss(rows)`` equals the loss of all rows, for TRL's losses and without a KL term.
     """
-    keep = inputs["advantages"] != 0
-    if not bool(keep.any()):
-        keep = torch.zeros_like(keep).index_fill_(0, torch.tensor(0, device=keep.device), True)
-    rows = {key: _select(value, keep) for key, value in inputs.items()}
+    flat = (inputs["advantages"] == 0).long()
+    chosen = torch.argsort(flat, stable=True)[:keep].sort().values
+    rows = {key: _select(value, chosen) for key, value in inputs.items()}
     scale = _scale(inputs, rows, loss_type)
     return _trim(rows), scale
 
@@ -51,8 +56,8 @@ def sampled_only(inputs: Mapping[str, Any]) -> tuple[dict[str, Any], Tensor]:
     return rows, scored
 
 
-def _select(value: Any, keep: Tensor) -> Any:
-    return value[keep] if isinstance(value, Tensor) and value.dim() > 0 else value
+def _select(value: Any, rows: Tensor) -> Any:
+    return value[rows] if isinstance(value, Tensor) and value.dim() > 0 else value
 
 
 def _trim(rows: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from rods_grpo_trl.adapter import SeamTrainer
-from rods_grpo_trl.flat_groups import sampled_only, with_signal
+from rods_grpo_trl.flat_groups import rows_with_signal, sampled_only, with_signal
 from rods_grpo_trl.packing import packs, unpack
 from torch import Tensor
 from trl.trainer.grpo_trainer import GRPOTrainer
@@ -106,11 +106,20 @@ def test_a_batch_without_any_advantage_has_a_gradient_of_zero(
 
 
 def test_rows_without_advantage_are_left_out_and_their_padding_too() -> None:
-    rows, scale = with_signal(batch(flat=(0, 1, 2, 3)), "grpo")
+    rows, scale = with_signal(batch(flat=(0, 1, 2, 3)), "grpo", keep=2)
     assert len(rows["advantages"]) == 2
+    assert bool((rows["advantages"] != 0).all())
     assert scale == pytest.approx(2 / 6)
     assert rows["completion_ids"].size(1) == int(rows["completion_mask"].sum(1).max())
     assert rows["prompt_ids"].size(1) == int(rows["prompt_mask"].sum(1).max())
+
+
+def test_a_rank_keeps_as_many_rows_as_the_one_with_most() -> None:
+    inputs = batch(flat=(0, 1, 2, 3))
+    assert rows_with_signal(inputs) == 2
+    rows, _ = with_signal(inputs, "grpo", keep=5)
+    assert len(rows["advantages"]) == 5
+    assert int((rows["advantages"] != 0).sum()) == 2
 
 
 @given(seed=st.integers(0, 1000), parts=st.integers(1, 7))
