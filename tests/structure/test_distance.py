@@ -81,7 +81,7 @@ def test_equal_label_counts_are_not_enough() -> None:
 
     def profile(*pairs: tuple[int, int]) -> ComplexityProfile:
         edges = tuple(DataEdge(producer=a, consumer=b, parameter="x") for a, b in pairs)
-        return ComplexityProfile(sources=sources, edges=edges, **calls)  # type: ignore[arg-type]
+        return ComplexityProfile(sources=sources, edges=edges, **calls)
 
     fan, pairs = profile((0, 1), (0, 2)), profile((0, 1), (2, 3))
     assert distance(fan, pairs) > 0

@@ -30,7 +30,7 @@ def test_every_leaf_is_read_at_its_path(tree: object) -> None:
 @settings(deadline=None)
 @given(_TREES)
 def test_json_answers_are_parsed_and_other_texts_stay_themselves(tree: object) -> None:
-    assert parse(json.dumps(tree)) == (tree if json.dumps(tree)[0] in '{["-0123456789tfn' else tree)
+    assert parse(json.dumps(tree)) == tree
     assert parse("[not json") == "[not json"
     assert parse("None") == "None"
 
