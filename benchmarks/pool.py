@@ -103,6 +103,7 @@ def boundary(url: str, size: int) -> dict[str, float]:
             marks.append(time.perf_counter())
         end, cpu = time.perf_counter(), time.process_time() - cpu
         assert len(planned) == EPOCH
+        assert sum(pool.stats().states.values()) == size
     return {
         "tasks": size,
         "seconds": end - marks[0],
@@ -128,13 +129,13 @@ def build(url: str, size: int) -> None:
         pool.record(step, 0, [group(seed, scores, rng) for seed in seeds])
         measured = size - SEEDS - waiting
         while batch := list(islice(variants, min(BATCH, measured) or BATCH)):
+            step += 1
             request = pool.request_synthesis(seeds[step % SEEDS].id, step)
             candidates = tuple(Candidate(task=t, seed_id=request.entry_id) for t in batch)
-            pool.stage(request, SynthesisOutcome(candidates=candidates), step=step)
+            assert pool.stage(request, SynthesisOutcome(candidates=candidates), step=step)
             if measured:
                 measured -= len(batch)
                 pool.move(PoolState.TRIAL, epoch=0)
-                step += 1
                 pool.record(step, 0, [group(variant, scores, rng) for variant in batch])
 
 

@@ -76,15 +76,16 @@ class PlanningBuffer(Buffer):
     ) -> list[str]:
         if size == 0:
             return []
-        explored = math.ceil(self.config.explore * size)
-        drawn = self._uniform(playable, epoch, "explore").limit(explored)
+        share = math.ceil(self.config.explore * size)
+        drawn = connection.scalars(self._uniform(playable, epoch, "explore").limit(share)).all()
         ranked = (
             sa.select(tables.entry.c.id)
-            .where(playable, tables.entry.c.id.not_in(drawn))
+            .where(playable)
             .order_by(*self._ranks(epoch), tables.entry.c.id)
-            .limit(size - explored)
+            .limit(size)
         )
-        chosen = [*connection.scalars(drawn), *connection.scalars(ranked)]
+        others = connection.scalars(ranked).all() if share < size else []
+        chosen = list(dict.fromkeys([*drawn, *others]))[:size]
         random.Random(f"plan/{self.seed}/{epoch}").shuffle(chosen)  # batches mix all of them
         return chosen
 
