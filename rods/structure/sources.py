@@ -135,7 +135,6 @@ class Labeller:
         return Source(*leaf, SourceKind.UNKNOWN)
 
     def _derived(self, value: Scalar, known: _Known) -> tuple[str, str] | None:
-        known.squashed = known.squashed or transforms.squash(known.text)
         if isinstance(value, str):
             return self._derived_text(value, known)
         assert value is not None
@@ -156,6 +155,7 @@ class Labeller:
             for phrase, looked_up in table.items():
                 if looked_up == value and said(phrase, known.text, known.folded, ()):
                     return "table", f"{tool}:{phrase}"
+        known.squashed = known.squashed or transforms.squash(known.text)
         if transforms.respelled(value, known.squashed):
             return "spelling", ""
         return ("wording", "") if transforms.worded(value, known.words()) else None
@@ -266,11 +266,13 @@ class _State:
         return self._among(1, value, parameter)
 
     def _among(self, which: int, value: Scalar, parameter: str) -> bool:
-        if _small(value):
-            return any(field_fits(path, parameter) for path in self._numbers(which).get(value, ()))
         while len(self._texts) <= which:
             text = json.dumps(self._states[len(self._texts)], ensure_ascii=False)
             self._texts.append(text)
+        if _small(value):
+            if f": {_digits(value)}" not in self._texts[which]:  # walking a large state takes long
+                return False
+            return any(field_fits(path, parameter) for path in self._numbers(which).get(value, ()))
         if isinstance(value, str) and ('"' in value or "\\" in value or not value.isprintable()):
             value = json.dumps(value, ensure_ascii=False)[1:-1]
         return holds(self._texts[which], value)

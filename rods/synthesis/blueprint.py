@@ -15,7 +15,7 @@ from rods.structure.sources import Source
 from rods.structure.trace import Trace
 from rods.synthesis.recognition import world_words
 from rods.synthesis.slots import Drawn, Slot
-from rods.synthesis.substitution import TextTemplate, TreeTemplate, pattern
+from rods.synthesis.substitution import TextTemplate, TreeTemplate
 from rods.types import ComplexityProfile, JsonObject, SourceKind, Task, content_id
 
 _WORD = re.compile(r"\w+")
@@ -43,9 +43,9 @@ class Templates:
     """A seed cut once at all spellings of its slots; what a draw does not name stays as it was."""
 
     def __init__(self, task: Task, trace: Trace, slots: Sequence[Slot], words: frozenset[str]):
-        narrow = pattern(_spellings(slots, words))
+        narrow = _spellings(slots, words)
         wide_slots = [s for s in slots if not s.narrow]
-        wide = pattern(_spellings(wide_slots, words))
+        wide = _spellings(wide_slots, words)
         numbers = {s.value for s in slots if s.numeric}
         wide_numbers = {s.value for s in wide_slots if s.numeric}
         self.user = tuple(TextTemplate(turn.user, narrow) for turn in task.turns)

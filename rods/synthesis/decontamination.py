@@ -8,7 +8,6 @@ microseconds instead of a comparison with every task.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -124,8 +123,8 @@ class Decontaminator:
 
 
 def call_key(call: ToolCall) -> str:
-    """Name and arguments in one canonical text."""
-    return f"{call.name}{json.dumps(call.arguments, sort_keys=True)}"
+    """Name and arguments in one text; 100 and 100.0 differ, the order of arguments does not."""
+    return f"{call.name}{sorted(call.arguments.items())!r}"
 
 
 def values(task: Task) -> Iterator[str]:

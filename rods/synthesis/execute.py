@@ -92,7 +92,8 @@ class _Replay:
     def all(self) -> None:
         """Every call has run and answered as the seed's did."""
         for index, model in enumerate(self.blueprint.trace.calls):
-            call = ToolCall.model_construct(name=model.name, arguments=self.arguments(index))
+            arguments = self.arguments(index)
+            call = model if arguments is model.arguments else _call(model.name, arguments)
             result = self.session.call(call)
             self.calls.append(call)
             self.results.append(result)
@@ -137,6 +138,10 @@ class _Replay:
         texts = self.drawn.texts
         names = self.templates.results[index].spellings - self.templates.numbers
         return all(holds(content, texts.get(name, name)) for name in names)
+
+
+def _call(name: str, arguments: JsonObject) -> ToolCall:
+    return ToolCall.model_construct(name=name, arguments=arguments)
 
 
 def _changes(drawn: Drawn) -> bool:

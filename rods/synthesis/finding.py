@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -99,11 +100,9 @@ class _Search:
             slots = [self._argument(source) for source in uses if not self._follows(source)]
             if slots and all(slots) and slots[0]:
                 found[value] = slots[0]
-        for value in self._visible_state():
-            if value in arguments:
-                continue
-            if slot := self._bystander(value):
-                found[value] = slot
+        for value in dict.fromkeys(state_values(self.task.initial_state)):
+            if value not in arguments and (slot := self._bystander(value)):
+                found[value] = replace(slot, bystander=True)
         spelled = [s for slot in found.values() for s in slot.spellings]
         yield from (s for s in found.values() if not self._composed(s, spelled))
 
@@ -126,17 +125,18 @@ class _Search:
 
     def _bystander(self, value: Scalar) -> Slot | None:
         """A value of the state that results show, and that no argument is."""
+        if isinstance(value, bool) or value is None or value in self._pinned:
+            return None
         if not isinstance(value, str):
-            assert isinstance(value, int | float)
-            return self._state_number(value)
+            return self._state_number(value) if holds(self.shown, value) else None
         for choices in self._closed_sets:
             if value in choices:
-                return self._closed(value, tuple(sorted(choices, key=str)))
-        if value in self._pinned or self._related(value) or not entity(value):
+                found = tuple(sorted(choices, key=str))
+                return self._closed(value, found) if holds(self.shown, value) else None
+        if not entity(value) or self._repeated[value] > 1 or self.finder.is_field(value):
             return None
-        if self.finder.is_field(value) or self._repeated[value] > 1:
-            return None
-        return self._name(value)
+        shown = holds(self.shown, json_text(value)) and not self._related(value)
+        return self._name(value) if shown else None
 
     def _follows(self, source: Source) -> bool:
         """The value comes from a result alone: it changes with whatever the result tells."""
@@ -184,6 +184,10 @@ class _Search:
         return all(s.kind in traced or s.producer is not None for s in numbers)
 
     @cached_property
+    def _compared(self) -> bool:
+        return _COMPARED.search(self.words) is not None
+
+    @cached_property
     def _related_numbers(self) -> frozenset[float]:
         """Numbers in the user's words of which one is the sum or product of two others."""
         said = sorted({n for _, n in self.said_numbers if n > 2})
@@ -214,7 +218,7 @@ class _Search:
         spellings = self._digits(value)
         if narrow and len(self._occurrences(value)) != 1:
             return None
-        return Slot(value, Style.CLOSED_NUMBER, spellings, narrow, choices)
+        return Slot(value, Style.CLOSED_NUMBER, spellings, narrow, choices=choices)
 
     def _links(self, value: Scalar) -> dict[str, Mapping[str, str]]:
         """What else names the same thing: the code of a place, the place of a code."""
@@ -268,7 +272,7 @@ class _Search:
 
     def _state_number(self, value: int | float) -> Slot | None:
         """Amounts of the world: only where the user compares nothing with anything."""
-        if not self._numbers_open or _COMPARED.search(self.words) or value < 10:
+        if value < 10 or not self._numbers_open or self._compared:
             return None
         if value in self._related_numbers or value in self._pinned:
             return None
@@ -347,16 +351,6 @@ class _Search:
     def _all_numbers(self) -> frozenset[tuple[str, float]]:
         texts = (self.shown, *self._state_strings)
         return frozenset(self.said_numbers).union(*map(transforms.numbers, texts))
-
-    def _visible_state(self) -> list[Scalar]:
-        """Strings and numbers of the state that the results show, each once, in order."""
-        found: dict[Scalar, None] = {}
-        for value in state_values(self.task.initial_state):
-            if isinstance(value, bool) or value is None or value == "":
-                continue
-            if holds(self.shown, json_text(value) if isinstance(value, str) else value):
-                found[value] = None
-        return list(found)
 
     @cached_property
     def _user_stems(self) -> frozenset[str]:

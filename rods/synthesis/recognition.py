@@ -35,20 +35,16 @@ def world_words(task: Task, trace: Trace) -> frozenset[str]:
     texts = [*(turn.user for turn in task.turns), *trace.contents, *task.tools]
     values = [str(v) for v in state_values(task.initial_state)]
     values += [str(leaf) for call in trace.calls for _, leaf in walk(dict(call.arguments))]
-    words = {word for text in (*texts, *values) for word in _split(text)}
-    return frozenset(words | {value.lower() for value in values})
-
-
-def _split(text: str) -> Iterator[str]:
-    for word in _WORDS.findall(text.lower()):
-        yield word
-        if "_" in word:
-            yield from word.split("_")
+    everything = "\n".join((*texts, *values)).lower()
+    words = set(_WORDS.findall(everything))
+    parts = {part for word in words if "_" in word for part in word.split("_")}
+    return frozenset(words.union(parts, (value.lower() for value in values)))
 
 
 def json_text(value: str) -> str:
     """The string as it stands inside JSON."""
-    return json.dumps(value)[1:-1]
+    plain = value.isascii() and value.isprintable() and not ('"' in value or "\\" in value)
+    return value if plain else json.dumps(value)[1:-1]
 
 
 def state_keys(state: Any) -> Iterator[str]:

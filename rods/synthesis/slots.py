@@ -43,6 +43,7 @@ class Slot:
     style: Style
     spellings: tuple[str, ...] = ()
     narrow: bool = False
+    bystander: bool = False  # no argument, only shown
     choices: tuple[Scalar, ...] = ()
     dates: tuple[SpokenDate, ...] = ()
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)

@@ -17,9 +17,15 @@ from rods.structure.trace import Trace, replay
 from rods.synthesis.blueprint import Blueprint
 from rods.synthesis.contracts import Plan
 from rods.synthesis.finding import SlotFinder
+from rods.synthesis.reasons import Reason
 from rods.synthesis.slots import Slot, Style
 from rods.types import JsonObject, Rejection, Task
 
+_BYSTANDER_TRIALS = 8
+_BAD_LUCK = frozenset(  # another draw may pass
+    {Reason.VM_EXEC_FAILED, Reason.PARAM_GEN_FAILED, Reason.STALE_MENTION, Reason.CONTAMINATED}
+)
+_HOPELESS = frozenset({Reason.NO_OP_TURN, Reason.UNKNOWN_TOOL})  # whatever the values are
 _TRIES = {Style.CLOSED: 5, Style.CLOSED_NUMBER: 2, Style.NUMBER: 2, Style.DATE: 2}
 Trial = Callable[[Plan, random.Random], Rejection | None]
 
@@ -68,13 +74,22 @@ class _Confirmation:
         self._rng_key = blueprint.task.id
 
     def slots(self) -> tuple[Slot, ...]:
+        """The arguments' values first; those merely shown get a few trials of their own."""
         candidates = self._blueprint.slots
-        return self._grown((), candidates) if candidates else ()
+        if candidates and self._works(candidates):
+            return candidates
+        arguments = tuple(s for s in candidates if not s.bystander)
+        good = self._grown((), arguments, failed=len(arguments) == len(candidates))
+        self._left = min(self._left, _BYSTANDER_TRIALS)
+        return self._grown(good, tuple(s for s in candidates if s.bystander))
 
-    def _grown(self, good: tuple[Slot, ...], more: tuple[Slot, ...]) -> tuple[Slot, ...]:
+    def _grown(
+        self, good: tuple[Slot, ...], more: tuple[Slot, ...], *, failed: bool = False
+    ) -> tuple[Slot, ...]:
+        """``good`` and as many of ``more`` as work with it; ``failed``: not all of them do."""
         if not more or self._left <= 0:
             return good
-        if self._works(good + more):
+        if not failed and self._works(good + more):
             return good + more
         if len(more) == 1:
             return good
@@ -83,13 +98,17 @@ class _Confirmation:
 
     def _works(self, slots: tuple[Slot, ...]) -> bool:
         """Some draw passes. Closed values get more tries: not every pair of places has a route."""
-        tries = max(_TRIES.get(slot.style, 1) for slot in slots)
         plan = Plan.of(self._blueprint, slots)
-        for attempt in range(tries):
+        for attempt in range(max(_TRIES.get(slot.style, 1) for slot in slots)):
             self._left -= 1
             rng = random.Random(f"{self._rng_key}/{len(slots)}/{attempt}")
-            if self._trial(plan, rng) is None:
+            failure = self._trial(plan, rng)
+            if failure is None:
                 return True
+            if failure.reason in _HOPELESS:
+                self._left = 0
+            if failure.reason not in _BAD_LUCK or self._left <= 0:
+                return False
         return False
 
 

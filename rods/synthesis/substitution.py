@@ -7,68 +7,65 @@ a JSON tree that was searched once; rendering it again costs a join.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from rods.structure.leaves import like
 
 Number = int | float
-_NOTHING = re.compile(r"(?!)")
 _NUMERIC = re.compile(r"[\d,]+(?:\.\d+)?")
 
 
-def pattern(spellings: Iterable[str]) -> re.Pattern[str]:
-    """Matches any of the spellings where it stands as a word of its own, longest first.
+def cut(text: str, spellings: Iterable[str]) -> list[str]:
+    """The text in parts; every second one is a spelling that stands there as a word of its own.
 
-    ``report`` is no word of its own in ``report.txt``, ``last`` none in ``last-minute``; a
-    possessive or a closing full stop does not disturb.
+    ``report`` is no word of its own in ``report.txt``, ``last`` none in ``last-minute``, 15 none in
+    3.15 or 15:30; a possessive or a closing full stop does not disturb. Of spellings that begin at
+    one place the longest counts, and what it covers is not looked at again.
     """
-    ordered = sorted(set(spellings), key=lambda s: (-len(s), s))
-    if not ordered:
-        return _NOTHING
-    return re.compile("(" + "|".join(_bounded(spelling) for spelling in ordered) + ")")
-
-
-def _bounded(spelling: str) -> str:
-    left = right = ""
-    numeric = bool(_NUMERIC.fullmatch(spelling))
-    if _is_word(spelling[0]):
-        left = r"(?<![A-Za-z0-9_])(?<![A-Za-z0-9][.\-])" + (r"(?<!\d[,:/])" if numeric else "")
-    if _is_word(spelling[-1]):
-        right = r"(?![A-Za-z0-9_])(?![.\-][A-Za-z0-9])" + (r"(?![,:/]\d)" if numeric else "")
-    return left + re.escape(spelling) + right
+    found = [
+        (at, -len(spelling), spelling)
+        for spelling in spellings
+        if spelling in text
+        for at in positions(text, spelling)
+    ]
+    parts, end = [], 0
+    for at, _, spelling in sorted(found):
+        if at >= end:
+            parts += [text[end:at], spelling]
+            end = at + len(spelling)
+    return [*parts, text[end:]]
 
 
 def occurrences(text: str, spelling: str) -> int:
-    """How often ``pattern([spelling])`` matches, without compiling it."""
-    count, at = 0, text.find(spelling)
+    """How often the spelling stands in the text as a word of its own."""
+    return sum(1 for _ in positions(text, spelling))
+
+
+def positions(text: str, spelling: str) -> Iterator[int]:
+    """Where the spelling stands in the text as a word of its own."""
+    at = text.find(spelling)
     while at >= 0:
-        end = at + len(spelling)
-        count += not (_joined_left(text, at, spelling) or _joined_right(text, end, spelling))
+        if not (_joined(text, at, spelling, -1) or _joined(text, at, spelling, 1)):
+            yield at
         at = text.find(spelling, at + 1)
-    return count
 
 
-def _joined_left(text: str, at: int, spelling: str) -> bool:
-    if not at or not _is_word(spelling[0]):
+def _joined(text: str, at: int, spelling: str, side: int) -> bool:
+    """What stands before (-1) or after (1) the spelling makes it a part of a longer word."""
+    edge = spelling[0] if side < 0 else spelling[-1]
+    near = at - 1 if side < 0 else at + len(spelling)
+    if not _is_word(edge) or not 0 <= near < len(text):
         return False
-    one, two = text[at - 1], text[at - 2 : at - 1]
-    if _is_word(one) or (one in ".-" and two.isascii() and two.isalnum()):
-        return True
-    return one in ",:/" and two.isdigit() and bool(_NUMERIC.fullmatch(spelling))
-
-
-def _joined_right(text: str, end: int, spelling: str) -> bool:
-    if end == len(text) or not _is_word(spelling[-1]):
-        return False
-    one, two = text[end], text[end + 1 : end + 2]
-    if _is_word(one) or (one in ".-" and two.isascii() and two.isalnum()):
+    one, beyond = text[near], near + side
+    two = text[beyond] if 0 <= beyond < len(text) else ""
+    if _is_word(one) or (one in ".-" and two.isalnum()):
         return True
     return one in ",:/" and two.isdigit() and bool(_NUMERIC.fullmatch(spelling))
 
 
 def _is_word(ch: str) -> bool:
-    return ch == "_" or (ch.isascii() and ch.isalnum())
+    return ch == "_" or ch.isalnum()
 
 
 class Substitution:
@@ -79,15 +76,14 @@ class Substitution:
     ) -> None:
         self.texts = dict(texts)
         self.numbers = dict(numbers or {})
-        self._pattern = pattern(self.texts)
 
     def text(self, text: str) -> str:
         """The text with all spellings replaced."""
-        return self._pattern.sub(lambda found: self.texts[found[0]], text)
+        return TextTemplate(text, self.texts).render(self.texts)
 
     def tree(self, value: Any) -> Any:
         """A JSON value with keys, strings and numbers replaced; a number keeps its type."""
-        return TreeTemplate(value, self._pattern, self.numbers).render(self.texts, self.numbers)
+        return TreeTemplate(value, self.texts, self.numbers).render(self.texts, self.numbers)
 
     def inverse(self) -> Substitution:
         """The way back; it exists where all new values differ."""
@@ -102,9 +98,9 @@ class TextTemplate:
 
     __slots__ = ("_parts", "text")
 
-    def __init__(self, text: str, spellings: re.Pattern[str]) -> None:
+    def __init__(self, text: str, spellings: Collection[str]) -> None:
         self.text = text
-        parts = spellings.split(text)
+        parts = cut(text, spellings)
         self._parts = parts if len(parts) > 1 else None
 
     @property
@@ -131,7 +127,7 @@ class TreeTemplate:
 
     __slots__ = ("_plan", "value")
 
-    def __init__(self, value: Any, spellings: re.Pattern[str], numbers: Collection[Any]) -> None:
+    def __init__(self, value: Any, spellings: Collection[str], numbers: Collection[Any]) -> None:
         self.value = value
         self._plan = _branch(value, spellings, numbers)
 
@@ -148,7 +144,7 @@ class TreeTemplate:
 _Plan = tuple[Any, ...]  # ("text", template) | ("number", n) | ("dict"|"list", value, branches)
 
 
-def _branch(value: Any, spellings: re.Pattern[str], numbers: Collection[Any]) -> _Plan | None:
+def _branch(value: Any, spellings: Collection[str], numbers: Collection[Any]) -> _Plan | None:
     if isinstance(value, str):
         template = TextTemplate(value, spellings)
         return ("text", template) if template.touched else None

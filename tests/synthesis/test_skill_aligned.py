@@ -167,7 +167,8 @@ from rods.synthesis.skill_aligned import SkillAlignedSynthesizer
 from rods.testing import FakeEnvironment
 world = FakeEnvironment()
 s = SkillAlignedSynthesizer(None, world)
-print([c.task.id for t in world.tasks("train") for c in s.synthesize(t, n=3, rng_seed=1).candidates])
+outcomes = [s.synthesize(t, n=3, rng_seed=1) for t in world.tasks("train")]
+print([c.task.id for outcome in outcomes for c in outcome.candidates])
 """
 
 
@@ -313,7 +314,7 @@ def test_a_stage_can_be_replaced_by_name() -> None:
 @pytest.mark.parametrize("path", ["nowhere:Class", "rods.types:Task", "rods.types:None_", "x"])
 def test_a_stage_that_is_none_is_a_config_error(path: str) -> None:
     config = SkillAlignedSynthesizer.Config(stages={"plan": path})
-    with pytest.raises(ConfigError, match="synthesizer.stages.plan"):
+    with pytest.raises(ConfigError, match=r"synthesizer\.stages\.plan"):
         _ = SkillAlignedSynthesizer(config, FakeEnvironment()).pipeline
 
 
