@@ -65,19 +65,10 @@ class DualControlBuffer(PlanningBuffer):
 
     def retire(self, epoch: int) -> int:
         """Burn-in failures, mastered, unsolvable, flat, and the lowest phi above P_max leave."""
-        config, mean = self.config, _ENTRY.c.mean
-        mine = [_GENERATED] if config.protect_seeds else []
-        measured = [*mine, _ENTRY.c.visits >= config.min_visits]
-        rules: list[tuple[RetireReason, list[sa.ColumnElement[bool]]]] = [
-            (RetireReason.BURN_IN, [_GENERATED, _ENTRY.c.first_mean < config.burn_in]),
-            (RetireReason.MASTERED, [*measured, mean > config.mastered]),
-            (RetireReason.UNSOLVABLE, [*measured, mean < config.unsolvable]),
-        ]
-        if config.flat_visits:
-            flat = _ENTRY.c.flat_visits >= config.flat_visits
-            rules.append((RetireReason.NO_VARIANCE, [*mine, flat]))
+        rules = self._rules()
+        first = sa.case(*((rule, reason.value) for reason, rule in rules))
         with self.pool.transaction():
-            left = sum(self.pool.retire(reason, *rule, epoch=epoch) for reason, rule in rules)
+            left = self.pool.retire(first, sa.or_(*(rule for _, rule in rules)), epoch=epoch)
             return left + self._make_room(epoch)
 
     def inject(self, epoch: int) -> int:
@@ -94,6 +85,21 @@ class DualControlBuffer(PlanningBuffer):
             )
 
     # ---------------------------------------------------------------- inside
+    def _rules(self) -> list[tuple[RetireReason, sa.ColumnElement[bool]]]:
+        """Why an entry leaves; the first reason that holds is the one that is kept."""
+        config, mean = self.config, _ENTRY.c.mean
+        mine = _GENERATED if config.protect_seeds else sa.true()
+        measured = sa.and_(mine, _ENTRY.c.visits >= config.min_visits)
+        rules = [
+            (RetireReason.BURN_IN, sa.and_(_GENERATED, _ENTRY.c.first_mean < config.burn_in)),
+            (RetireReason.MASTERED, sa.and_(measured, mean > config.mastered)),
+            (RetireReason.UNSOLVABLE, sa.and_(measured, mean < config.unsolvable)),
+        ]
+        if config.flat_visits:
+            flat = _ENTRY.c.flat_visits >= config.flat_visits
+            rules.append((RetireReason.NO_VARIANCE, sa.and_(mine, flat)))
+        return rules
+
     def _quota(self) -> int:
         if self.config.beta == 0:
             return 0

@@ -14,6 +14,7 @@ from rods.types import PoolState, RetireReason
 
 Condition = sa.ColumnElement[bool]
 Order = sa.ColumnElement[Any]
+Reason = RetireReason | sa.ColumnElement[str]  # or computed from the entry, such as by CASE
 
 # Where a state can be reached from. Trial turns active only by a measurement (``record``).
 ALLOWED: Mapping[PoolState, tuple[PoolState, ...]] = {
@@ -34,7 +35,7 @@ def move(
     to: PoolState,
     conditions: Sequence[Condition],
     *,
-    reason: RetireReason | None = None,
+    reason: Reason | None = None,
     epoch: int | None = None,
     order_by: Sequence[Order] = (),
     limit: int | None = None,
@@ -44,6 +45,7 @@ def move(
     Ties in ``order_by`` are broken by id. The log keeps their last mean.
     """
     entry, log = tables.entry, tables.transition
+    why = reason if isinstance(reason, sa.ColumnElement) else sa.literal(reason, sa.String)
     step, before = now(connection), connection.scalar(sa.select(sa.func.max(log.c.id))) or 0
     leaving = sa.select(
         entry.c.id,
@@ -51,7 +53,7 @@ def move(
         sa.literal(epoch, sa.Integer),
         entry.c.state,
         sa.literal(to.value, sa.String),
-        sa.literal(reason, sa.String),
+        why,
         entry.c.mean,
     ).where(entry.c.state.in_(ALLOWED[to]), *conditions)
     if limit is not None:
@@ -59,7 +61,7 @@ def move(
     names = ["entry_id", "step", "epoch", "from_state", "to_state", "reason", "mean"]
     connection.execute(sa.insert(log).from_select(names, leaving))
     logged = sa.select(log.c.entry_id).where(log.c.id > before)  # writers take turns: all ours
-    change = sa.update(entry).where(entry.c.id.in_(logged)).values(state=to.value, reason=reason)
+    change = sa.update(entry).where(entry.c.id.in_(logged)).values(state=to.value, reason=why)
     if to is PoolState.TRIAL:
         change = change.values(entered_step=sa.func.coalesce(entry.c.entered_step, step))
     return connection.execute(change).rowcount

@@ -34,7 +34,6 @@ from rods.types import (
     EpochPlan,
     Kind,
     PoolState,
-    RetireReason,
     RolloutGroup,
     SynthesisOutcome,
     Task,
@@ -124,7 +123,7 @@ class Pool:
         self,
         to: PoolState,
         *conditions: moving.Condition,
-        reason: RetireReason | None = None,
+        reason: moving.Reason | None = None,
         epoch: int | None = None,
         order_by: Sequence[moving.Order] = (),
         limit: int | None = None,
@@ -147,13 +146,16 @@ class Pool:
 
     def retire(
         self,
-        reason: RetireReason,
+        reason: moving.Reason,
         *conditions: moving.Condition,
         epoch: int | None = None,
         order_by: Sequence[moving.Order] = (),
         limit: int | None = None,
     ) -> int:
-        """Trial and active entries that meet the conditions leave the pool; how many."""
+        """Trial and active entries that meet the conditions leave the pool; how many.
+
+        ``reason`` may be an expression over the entry whose values are members of RetireReason.
+        """
         return self.move(
             PoolState.RETIRED,
             *conditions,
