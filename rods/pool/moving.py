@@ -56,8 +56,7 @@ def move(
         why,
         entry.c.mean,
     ).where(entry.c.state.in_(ALLOWED[to]), *conditions)
-    if limit is not None:
-        leaving = leaving.order_by(*order_by, entry.c.id).limit(limit)
+    leaving = leaving.order_by(*(order_by if limit is not None else ()), entry.c.id).limit(limit)
     names = ["entry_id", "step", "epoch", "from_state", "to_state", "reason", "mean"]
     connection.execute(sa.insert(log).from_select(names, leaving))
     logged = sa.select(log.c.entry_id).where(log.c.id > before)  # writers take turns: all ours
