@@ -27,9 +27,10 @@ def rewind(connection: Connection, step: int) -> None:
         tables.clock,
     ):
         connection.execute(sa.delete(table).where(table.c.step > step))
-    connection.execute(
+    waiting = sa.or_(request.c.done_step.is_(None), request.c.done_step > step)
+    connection.execute(  # a lease, too: who held it may have been killed
         sa.update(request)
-        .where(request.c.done_step > step)
+        .where(waiting)
         .values(done_step=None, owner=None, lease_until=None, seconds=0.0)
     )
 

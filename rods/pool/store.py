@@ -224,7 +224,7 @@ class Pool:
     def rewind(self, step: int) -> None:
         """Undo everything stamped later than ``step``: observations, entries, moves, plans.
 
-        Requests made later are gone; those answered later are open again.
+        Requests made later are gone; those answered later, or leased, are open again.
         """
         if step < 0:
             raise PoolError(f"Step {step} does not exist; 0 is the pool as it was set up.")

@@ -166,6 +166,14 @@ def test_what_was_answered_later_is_open_again(pool: Pool) -> None:
     assert pool.lease("again", 60) is not None
 
 
+def test_a_lease_of_a_killed_worker_does_not_outlive_a_rewind(pool: Pool) -> None:
+    pool.add_seeds([seed_task(1)])
+    pool.request_synthesis("seed-1", 0)
+    assert pool.lease("killed", 3600) is not None
+    pool.rewind(0)
+    assert pool.lease("again", 60) is not None
+
+
 def test_there_is_nothing_before_the_set_up(pool: Pool) -> None:
     with pytest.raises(PoolError, match="Step -1 does not exist"):
         pool.rewind(-1)
