@@ -1,8 +1,8 @@
 """Admitted variants a second and core, without a language model, on BFCL's train split.
 
-Every seed is asked for `--per-seed` variants. `first` counts all work, the study of each seed (which
-of its values can change) included; `later` asks the same seeds again, as a training run does at each
-selection and redraw; `redraw` draws one variant anew. All are CPU seconds of one thread, next to the
+Every seed is asked for `--per-seed` variants. `first` counts all work, the study of each seed
+(which of its values can change) included; `later` asks the same seeds again, as a training run does
+at each selection; `redraw` draws one variant anew. All are CPU seconds of one thread, next to the
 floor that no pipeline can beat: two executions of a reference in fresh worlds. A sample of the
 variants is judged by the official checker in a child process, each reference as its own rollout.
 

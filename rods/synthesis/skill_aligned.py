@@ -69,7 +69,7 @@ class SkillAlignedSynthesizer(Synthesizer):
 
     name = "skill-aligned"
 
-    class Config(SkillAlignedConfig):
+    class Config(SkillAlignedConfig, Component.Config):
         """How variants are made."""
 
     def __init__(self, config: Component.Config | None, environment: Environment) -> None:
