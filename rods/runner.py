@@ -77,13 +77,13 @@ class TrainingRun:
     def train(self) -> dict[str, Any]:
         """Train to the end; the summary, empty on ranks beside 0. What was done is not repeated."""
         with ExitStack() as stack:
-            if rank() > 0:
-                self._follow(stack)
-                return {}
             resolved = self.assembly.resolved()
             environment, trainer = self._world(stack)
             if not self.resume:
                 self._require_checks(environment, trainer)
+            if rank() > 0:
+                self._follow(environment, trainer)
+                return {}
             folder = self._folder(to_toml(resolved))
             stack.callback(folder.close)
             with self._announced(resolved, list(trainer.notes(environment))) as notes:
@@ -221,9 +221,8 @@ class TrainingRun:
             self._hook.rods_run_finished(folder=self.path, summary=None, error=reason)
             raise
 
-    def _follow(self, stack: ExitStack) -> None:
+    def _follow(self, environment: Environment, trainer: Trainer) -> None:
         """What a rank beside rank 0 does: the same calls of the trainer in the same order."""
-        environment, trainer = self._world(stack)
         folder = FollowerFolder(self.path, self.assembly.run.seed, resume=self.resume)
         folder.wait()
         done = {name: (self.path / name).exists() for name in (BEFORE, POLICY, AFTER)}
