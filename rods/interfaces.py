@@ -267,8 +267,8 @@ class Trainer(Component, ABC):
     """Owns rollouts and updates; asks a curriculum for tasks and tells it what they earned.
 
     Under torchrun every rank calls preflight, prepare, evaluate, train (or load), save and evaluate
-    in this order. Only rank 0 has a curriculum that answers and a folder that is written: what it says is
-    the trainer's to broadcast.
+    in this order. Only rank 0 has a curriculum that answers and a folder that is written: what it
+    says is the trainer's to broadcast.
     """
 
     def __init__(self, config: Component.Config | None = None) -> None:
