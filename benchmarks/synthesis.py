@@ -119,7 +119,8 @@ def report(result: dict[str, Any]) -> None:
         print(f"  {stage:9}" + ", ".join(f"{reason} {n}" for reason, n in reasons.items()))
     print("admitted a second and core")
     for name in ("first", "later", "redraw", "floor"):
-        print(f"  {name:7}{result[f'{name}_per_s']:8.0f}")
+        rate = result[f"{name}_per_s"]
+        print(f"  {name:7}{rate:8.0f}{rate / result['floor_per_s']:8.2f} of the floor")
     print(f"  (at least {LEAST}, aim {AIM}; set-up of the index {result['setup_s']:.2f} s)")
     if official := result.get("official"):
         print(f"official checker: {official['valid']} of {official['checked']} valid")

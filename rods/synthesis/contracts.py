@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
-from rods.interfaces import Environment
 from rods.structure.trace import Trace
 from rods.synthesis.blueprint import Blueprint
 from rods.synthesis.reasons import Reason
@@ -118,18 +117,3 @@ class Stages:
 def rejection(stage: Stage, reason: Reason, detail: str = "", seed_id: str = "") -> Rejection:
     """A rejection; the detail is cut at 300 characters."""
     return Rejection(stage=stage, reason=reason, detail=detail[:300], seed_id=seed_id)
-
-
-__all__ = [
-    "AugmentStage",
-    "CritiqueStage",
-    "Draft",
-    "Environment",
-    "ExecuteStage",
-    "Execution",
-    "Plan",
-    "PlanStage",
-    "RewriteStage",
-    "Stages",
-    "rejection",
-]

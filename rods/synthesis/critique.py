@@ -8,7 +8,7 @@ agree. A draft that claims no execution is run twice.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from pydantic import Field
@@ -32,6 +32,7 @@ from rods.types import (
     Stage,
     Task,
     ToolCall,
+    ToolSpec,
 )
 
 _WORD = re.compile(r"\w+")
@@ -221,7 +222,7 @@ def _calls(task: Task) -> Iterator[ToolCall]:
     return (call for turn in task.turns for call in turn.reference)
 
 
-def _telling_names(specs) -> Iterator[str]:  # type: ignore[no-untyped-def]
+def _telling_names(specs: Iterable[ToolSpec]) -> Iterator[str]:
     """Names of functions and parameters that nobody says in plain words."""
     for spec in specs:
         for name in (spec.name, *spec.properties):

@@ -95,9 +95,9 @@ class Decontaminator:
             other = self._sequences[number]
             longer = max(len(sequence), len(other))
             limit = self._config.min_call_distance * longer
-            if longer - overlap < limit or (overlap >= longer and limit == 0):
+            if longer - overlap < limit or overlap >= longer:
                 distance = edit_distance(sequence, other)
-                if distance < limit or distance == 0:
+                if distance < limit or Counter(sequence) == Counter(other):
                     return f"calls of {self._ids[number]}: {distance} edits in {longer}"
         return None
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from rods.synthesis.blueprint import Blueprint
 from rods.synthesis.contracts import Draft, Plan, Stages, rejection
 from rods.synthesis.reasons import Reason
-from rods.synthesis.study import Student
+from rods.synthesis.study import SeedStudy
 from rods.types import Rejection, Stage, Task
 
 _KEPT_BLUEPRINTS = 1024
@@ -20,8 +20,8 @@ _KEPT_BLUEPRINTS = 1024
 class Pipeline:
     """Runs the stages. The studies of the last seeds are kept."""
 
-    def __init__(self, stages: Stages, student: Student, *, attempts: int, trials: int) -> None:
-        self._stages, self._student = stages, student
+    def __init__(self, stages: Stages, study: SeedStudy, *, attempts: int, trials: int) -> None:
+        self._stages, self._study = stages, study
         self._attempts, self._trials = attempts, trials
         self._blueprints: OrderedDict[str, Blueprint] = OrderedDict()
         self._turn = threading.RLock()  # training redraws while a worker makes variants
@@ -32,7 +32,7 @@ class Pipeline:
         if known is not None and known.task is not seed and known.task != seed:
             known = None  # another task of the same id
         if known is None:
-            known = self._student.study(seed, self._trial, budget=self._trials)
+            known = self._study.of(seed, self._trial, budget=self._trials)
             self._blueprints[seed.id] = known
             if len(self._blueprints) > _KEPT_BLUEPRINTS:
                 self._blueprints.popitem(last=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import random
 import time
@@ -14,6 +15,7 @@ from pydantic import Field
 from rods.errors import ConfigError, WorldError
 from rods.interfaces import Component, ComponentConfig, Environment, Synthesizer
 from rods.structure.constants import constants
+from rods.structure.distance import distance
 from rods.structure.lookups import lookup_tables
 from rods.structure.sources import Labeller
 from rods.synthesis.augment import AugmentConfig, KindEditor
@@ -34,7 +36,7 @@ from rods.synthesis.pipeline import Pipeline
 from rods.synthesis.plan import SeedPlanner
 from rods.synthesis.reasons import Reason
 from rods.synthesis.rewrite import Substituter
-from rods.synthesis.study import Student
+from rods.synthesis.study import SeedStudy
 from rods.types import Candidate, Provenance, Rejection, Stage, SynthesisOutcome, Task
 
 logger = logging.getLogger(__name__)
@@ -90,14 +92,16 @@ class SkillAlignedSynthesizer(Synthesizer):
         try:
             known = {seed.id, self.pipeline.content_id(seed)}
             for index in range(n):
-                rng = random.Random(f"{rng_seed}/{seed.id}/{index}")
+                draw_seed = rng_seed if index == 0 else _mixed(rng_seed, index)
+                rng = random.Random(f"{draw_seed}/{seed.id}")
                 draft, failed = self.pipeline.variant(seed, rng, known)
                 rejections += failed
                 if draft is None:
                     break
-                task = self._finished(draft, rng_seed)
+                task = self._finished(draft, draw_seed)
                 known.add(task.id)
-                candidates.append(Candidate(task=task, seed_id=seed.id, distance=0.0))
+                apart = distance(draft.expected, draft.execution.plan.blueprint.profile)
+                candidates.append(Candidate(task=task, seed_id=seed.id, distance=apart))
         except WorldError:
             raise
         except Exception as error:  # noqa: BLE001 - a faulty seed or stage must not end training
@@ -126,10 +130,10 @@ class SkillAlignedSynthesizer(Synthesizer):
             tables = lookup_tables(self.environment)
             known = constants(self.environment.tools(), self.environment.tasks("train"))
             labeller = Labeller(known, tables)
-            student = Student(self.environment, labeller, SlotFinder(self.environment, tables))
+            study = SeedStudy(self.environment, labeller, SlotFinder(self.environment, tables))
             self._pipeline = Pipeline(
                 self.stages(labeller),
-                student,
+                study,
                 attempts=self.options.attempts,
                 trials=self.options.study_trials,
             )
@@ -156,6 +160,12 @@ class SkillAlignedSynthesizer(Synthesizer):
             edit=draft.edit,
         )
         return draft.task.model_copy(update={"provenance": provenance})
+
+
+def _mixed(rng_seed: int, index: int) -> int:
+    """48 bits for one of several variants; with them and n = 1 it is made again."""
+    digest = hashlib.sha256(f"{rng_seed}/{index}".encode()).digest()
+    return int.from_bytes(digest[:6], "big")
 
 
 def _loaded(stage: Stage, path: str) -> type:

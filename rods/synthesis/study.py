@@ -30,23 +30,24 @@ _TRIES = {Style.CLOSED: 5, Style.CLOSED_NUMBER: 2, Style.NUMBER: 2, Style.DATE: 
 Trial = Callable[[Plan, random.Random], Rejection | None]
 
 
-class Student:
-    """Studies seeds of one environment."""
+class SeedStudy:
+    """Studies the seeds of one environment."""
 
     def __init__(self, environment: Environment, labeller: Labeller, finder: SlotFinder) -> None:
         self._environment, self._labeller, self._finder = environment, labeller, finder
 
-    def study(self, seed: Task, trial: Trial, *, budget: int) -> Blueprint:
+    def of(self, seed: Task, trial: Trial, *, budget: int) -> Blueprint:
         """The blueprint with its confirmed slots; none where no value of the seed can change.
 
         ``trial`` makes one variant by a plan and says what was wrong with it; at most
         ``budget`` trials are made.
         """
-        blueprint = self._executed(seed)
+        blueprint = self.executed(seed)
         blueprint.slots = _Confirmation(blueprint, trial, budget).slots()
         return blueprint
 
-    def _executed(self, seed: Task) -> Blueprint:
+    def executed(self, seed: Task) -> Blueprint:
+        """The blueprint with all candidates, none of them tried."""
         trace = replay(self._environment, seed)
         sources = tuple(self._labeller.label(seed, trace, lambda: self._state(seed)))
         return Blueprint(

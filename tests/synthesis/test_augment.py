@@ -22,6 +22,7 @@ def edited(environment: Environment, kind: str, n: int = 6) -> list[Task]:
     seed = next(task for task in environment.tasks("train") if task.kind == "base")
     outcome = synthesizer.synthesize(seed, n=n, rng_seed=2)
     tasks = [candidate.task for candidate in outcome.candidates]
+    assert all(candidate.distance > 0 for candidate in outcome.candidates)  # another kind
     assert tasks, outcome.rejections
     assert {task.kind for task in tasks} == {kind}
     return tasks

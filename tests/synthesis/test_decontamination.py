@@ -51,6 +51,10 @@ def test_at_threshold_zero_equal_calls_still_count() -> None:
     assert problem(task("", "1", "3"), task("", "1", "2"), min_call_distance=0.0) is None
 
 
+def test_the_same_calls_in_another_order_are_contaminated() -> None:
+    assert problem(task("", "1", "2", "3", "4"), task("", "4", "3", "2", "1")) is not None
+
+
 def test_a_value_that_only_evaluation_uses_is_contaminated() -> None:
     held_out = task("", "zephyrine", "a", "b", "c")
     candidate = task("", "Zephyrine", "d", "e", "f")

@@ -134,7 +134,7 @@ def test_the_answers_must_be_those_of_the_seed(shop: Any) -> None:
     pipeline = SkillAlignedSynthesizer(None, environment).pipeline
     blueprint = pipeline.blueprint(environment.tasks("train")[0])
     assert "desk_lamp" not in {slot.value for slot in blueprint.slots}
-    executed = pipeline._student._executed(environment.tasks("train")[0])
+    executed = pipeline._study.executed(environment.tasks("train")[0])
     lamp = tuple(slot for slot in executed.slots if slot.value == "desk_lamp")
     result = Resampler(environment).execute(Plan.of(executed, lamp), random.Random(1))
     assert isinstance(result, Rejection)

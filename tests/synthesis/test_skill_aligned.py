@@ -43,7 +43,7 @@ def fake() -> Environment:
 
 def office() -> Environment:
     module = pytest.importorskip("rods_office.environment")
-    config = module.OfficeEnvironment.Config(level="medium", n_train=24)
+    config = module.OfficeEnvironment.Config(level="medium", n_train=12)
     return module.OfficeEnvironment(config)  # type: ignore[no-any-return]
 
 
@@ -57,7 +57,7 @@ WORLDS = pytest.mark.parametrize(
     [
         pytest.param(fake, 1, id="fake"),
         pytest.param(office, 1, id="office"),
-        pytest.param(bfcl, 7, id="bfcl-sample"),
+        pytest.param(bfcl, 11, id="bfcl-sample"),
         pytest.param(bfcl, 1, id="bfcl", marks=pytest.mark.slow),
     ],
 )
@@ -103,9 +103,10 @@ def test_every_variant_is_sound(world: Any, stride: int) -> None:
     profiler = Profiler(environment)
     clean = Decontaminator(environment.tasks("eval"), (), DecontaminationConfig())
     sequences = {_calls(task) for task in environment.tasks("eval")}
-    seeds = variants = 0
+    seeds = variants = covered = 0
     for seed, tasks in made(environment, stride):
         seeds += 1
+        covered += bool(tasks)
         expected = profiler.of(seed)
         for task in tasks:
             variants += 1
@@ -118,7 +119,8 @@ def test_every_variant_is_sound(world: Any, stride: int) -> None:
             assert _calls(task) not in sequences
             assert clean._calls(task) is None
             _is_new(task, seed)
-    assert variants >= seeds  # most seeds have two
+    assert covered >= 0.8 * seeds  # value resampling changed 85 % of BFCL in a study
+    assert variants >= 1.8 * covered
 
 
 def _calls(task: Task) -> str:
@@ -136,12 +138,6 @@ def _is_new(task: Task, seed: Task) -> None:
     assert Task.model_validate_json(task.model_dump_json()) == task
 
 
-def test_most_seeds_of_bfcl_have_variants() -> None:
-    environment = bfcl()
-    seeds = list(made(environment, 9, n=1))
-    assert sum(bool(tasks) for _, tasks in seeds) >= 0.8 * len(seeds)
-
-
 # ------------------------------------------------------------------ determinism
 @pytest.mark.parametrize("world", [fake, office])
 def test_equal_seeds_give_equal_variants_whatever_was_made_before(world: Any) -> None:
@@ -156,6 +152,17 @@ def test_equal_seeds_give_equal_variants_whatever_was_made_before(world: Any) ->
         assert _content(one) != _content(first.synthesize(seed, n=3, rng_seed=8))
         ids = [candidate.task.id for candidate in one.candidates]
         assert len(set(ids)) == len(ids)
+
+
+def test_a_variant_is_made_again_from_its_provenance() -> None:
+    environment = FakeEnvironment()
+    seed = environment.tasks("train")[0]
+    synthesizer = SkillAlignedSynthesizer(None, environment)
+    for candidate in synthesizer.synthesize(seed, n=4, rng_seed=11).candidates:
+        assert candidate.task.provenance is not None
+        number = candidate.task.provenance.seed
+        (again,) = synthesizer.synthesize(seed, n=1, rng_seed=number).candidates
+        assert again == candidate
 
 
 def _content(outcome: SynthesisOutcome) -> str:
