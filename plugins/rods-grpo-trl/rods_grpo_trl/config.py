@@ -52,7 +52,10 @@ class VllmOptions(Options):
     )
     tensor_parallel_size: int = Field(1, ge=1, description="GPUs a colocated engine is split over.")
     max_model_length: int | None = Field(
-        None, ge=1, description="Context of the engine; by default prompt plus completion budget."
+        None,
+        ge=1,
+        description="Context of the engine; by default that of a rollout, and for a server one "
+        "message more.",
     )
     sleep_mode: bool = Field(False, description="Free the engine's memory during the update.")
     server_url: str | None = Field(None, description="Base URL of a server; wins over host, port.")

@@ -105,15 +105,37 @@ def updates_per_generation(config: GrpoConfig) -> int:
     return int(config.grpo.get("num_iterations", 1))
 
 
+def rollout_budget(config: GrpoConfig, context: int, generation: str) -> int:
+    """Tokens of prompt and completion together that the policy and its sampler can hold.
+
+    One message stays free with a vLLM server, which refuses a prompt that ``max_tokens`` may not
+    fit behind: all prompts of a call share it.
+    """
+    if not generation.startswith("vllm-"):
+        return min(config.budget, context)
+    longest = min(context, config.vllm.max_model_length or context)
+    spare = config.message_budget if generation == "vllm-server" else 0
+    return min(config.budget, longest - spare)
+
+
 def grpo_config(
-    config: GrpoConfig, output: Path, *, seed: int, generation: str, eos_ids: frozenset[int]
+    config: GrpoConfig,
+    output: Path,
+    *,
+    seed: int,
+    generation: str,
+    eos_ids: frozenset[int],
+    context: int | None = None,
 ) -> GRPOConfig:
-    """TRL's configuration of a run; ConfigError where TRL refuses a value."""
+    """TRL's configuration of a run; ConfigError where TRL refuses a value.
+
+    ``context`` is the policy's: a vLLM engine refuses to be made for more tokens than that.
+    """
     check_options(config)
     options = {
         **_owned(config, output, seed),
         **_precision(config),
-        **_vllm(config, generation),
+        **_vllm(config, generation, context),
         **{key: value for key, (value, _) in FIXED.items()},
         **config.grpo,
         **_stops(config, generation, eos_ids),
@@ -169,16 +191,16 @@ def _precision(config: GrpoConfig) -> dict[str, Any]:
     return {"use_cpu": cpu, "bf16": bf16, "fp16": not cpu and config.dtype == "float16", **backend}
 
 
-def _vllm(config: GrpoConfig, generation: str) -> dict[str, Any]:
+def _vllm(config: GrpoConfig, generation: str, context: int | None) -> dict[str, Any]:
     if not generation.startswith("vllm-"):
         return {}
-    vllm = config.vllm
+    vllm, longest = config.vllm, min(config.budget, context or config.budget)
     return {
         "use_vllm": True,
         "vllm_mode": generation.removeprefix("vllm-"),
         "vllm_gpu_memory_utilization": vllm.gpu_memory_utilization,
         "vllm_tensor_parallel_size": vllm.tensor_parallel_size,
-        "vllm_max_model_length": vllm.max_model_length or config.budget,
+        "vllm_max_model_length": vllm.max_model_length or longest,
         "vllm_enable_sleep_mode": vllm.sleep_mode,
         "vllm_server_base_url": vllm.server_url,
         "vllm_server_host": vllm.server_host,

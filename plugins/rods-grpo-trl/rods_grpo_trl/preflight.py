@@ -105,7 +105,7 @@ def _generation(config: GrpoConfig) -> Iterator[Check]:
 def _server(config: GrpoConfig) -> Check:
     vllm = config.vllm
     url = vllm.server_url or f"http://{vllm.server_host}:{vllm.server_port}"
-    length = vllm.max_model_length or config.budget
+    length = vllm.max_model_length or config.budget + config.message_budget
     fix = (
         f"VLLM_SERVER_DEV_MODE=1 vllm serve {config.model} --port {vllm.server_port} "
         f"--max-model-len {length} --enable-scale-out --logprobs-mode processed_logprobs "

@@ -26,6 +26,7 @@ from rods_grpo_trl.grpo_args import (
     check_options,
     grpo_config,
     launched_ranks,
+    rollout_budget,
     updates_per_generation,
 )
 from rods_grpo_trl.harvest import Ledger
@@ -59,7 +60,7 @@ class Training:
         self.rollouts = Rollouts(
             environment,
             policy.dialect,
-            budget=min(config.budget, policy.context),
+            budget=rollout_budget(config, policy.context, self.generation),
             message_budget=config.message_budget,
             limits=config.limits,
         )
@@ -181,6 +182,7 @@ class Training:
                 seed=self.seed,
                 generation=self.generation,
                 eos_ids=self.policy.dialect.eos_ids,
+                context=self.policy.context,
             )
             self._trl = SeamTrainer(
                 self.policy.model,

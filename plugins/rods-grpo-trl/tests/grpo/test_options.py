@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 from rods_grpo_trl.config import GrpoConfig
-from rods_grpo_trl.grpo_args import FIELDS, FIXED, OURS, batch_shape, check_options, grpo_config
+from rods_grpo_trl.grpo_args import (
+    FIELDS,
+    FIXED,
+    OURS,
+    batch_shape,
+    check_options,
+    grpo_config,
+    rollout_budget,
+)
 
 from rods.errors import ConfigError
 
@@ -73,6 +81,38 @@ def test_vllm_truncates_token_ratios_and_stops_at_the_dialects_tokens(tmp_path: 
     assert made.vllm_importance_sampling_mode == "token_truncate"
     assert made.generation_kwargs == {"stop_token_ids": [3, 7]}
     assert made.vllm_max_model_length == 10 + 512
+
+
+def test_an_engine_is_made_for_no_more_tokens_than_the_policy_has(tmp_path: Path) -> None:
+    config = GrpoConfig(max_prompt_length=100, max_completion_length=200)
+    for context, length in ((256, 256), (4096, 300)):
+        made = grpo_config(
+            config,
+            tmp_path,
+            seed=0,
+            generation="vllm-colocate",
+            eos_ids=frozenset((1,)),
+            context=context,
+        )
+        assert made.vllm_max_model_length == length
+
+
+@pytest.mark.parametrize(
+    ("generation", "context", "engine", "budget"),
+    [
+        ("cached", 256, 128, 256),
+        ("vllm-colocate", 256, None, 256),
+        ("vllm-colocate", 256, 128, 128),
+        ("vllm-server", 256, None, 256 - 64),
+        ("vllm-server", 4096, 128, 128 - 64),
+        ("vllm-server", 4096, None, 768),
+    ],
+)
+def test_a_rollout_ends_before_its_sampler_would_refuse_it(
+    generation: str, context: int, engine: int | None, budget: int
+) -> None:
+    config = GrpoConfig(vllm={"max_model_length": engine})
+    assert rollout_budget(config, context, generation) == budget
 
 
 @pytest.mark.parametrize(
