@@ -30,7 +30,7 @@ from rods_grpo_trl.packing import packs, unpack
 from rods_grpo_trl.ranks import gather
 from rods_grpo_trl.schedule import Schedule, VisitDataset, VisitSampler
 
-PARTS = 4  # packs of rows of similar length
+PACK_ROWS = 6  # rows of similar length in one forward pass: less padding, and they fit the cache
 _TALKATIVE = ("trl.trainer.grpo_trainer", "transformers.trainer_utils", "transformers.trainer")
 _DEVICE_TEST = "_use_triton"  # in trl.trainer.utils: asked whether only labels are scored
 os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")  # rollout_func: pinned, under contract
@@ -132,7 +132,7 @@ class SeamTrainer(GRPOTrainer):
             )
             return whole
         logps, entropies = [], []
-        for pack in packs(input_ids, attention_mask, self._scored, self._parts):
+        for pack in packs(input_ids, attention_mask, self._scored, self._parts(len(input_ids))):
             labelled = _Unlabelled(model, pack.unscored)
             keep = pack.ids.size(1) - 1
             logp, entropy, _ = score(labelled, pack.ids, pack.attention, keep, compute_entropy=True)
@@ -140,10 +140,10 @@ class SeamTrainer(GRPOTrainer):
             entropies.append((pack, entropy))
         return unpack(logps), unpack(entropies), None
 
-    @property
-    def _parts(self) -> int:
-        """Forward passes of one loss: DDP wants one; alone, several save padding."""
-        return PARTS if self.accelerator.num_processes == 1 else 1
+    def _parts(self, rows: int) -> int:
+        """Forward passes of one loss: a GPU and DDP want one, a CPU is faster with several."""
+        alone = self.accelerator.num_processes == 1
+        return -(-rows // PACK_ROWS) if alone and self.accelerator.device.type == "cpu" else 1
 
     # ---------------------------------------------------------------- files
     def _save_checkpoint(self, model: Any, trial: Any) -> None:

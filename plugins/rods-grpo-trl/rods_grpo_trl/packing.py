@@ -20,7 +20,7 @@ class Pack:
 
     rows: Tensor  # (b,) their places in the batch
     ids: Tensor  # (b, L)
-    attention: Tensor  # (b, L) 1 where there is a token
+    attention: Tensor  # (b, L) ones: padding is on the right, where no token looks
     unscored: Tensor  # (b, L) True where no log-probability is wanted
     source: Tensor  # (b, C) where the log-probability of a completion's token stands in (b, L - 1)
 
@@ -52,7 +52,7 @@ def _pack(
     return Pack(
         rows=rows,
         ids=ids[rows].gather(1, tokens),
-        attention=(places < length[:, None]).long(),
+        attention=torch.ones(len(rows), longest, dtype=torch.long, device=ids.device),
         unscored=~wanted,
         source=(prompt[:, None] - 1 + completions).clamp(0, longest - 2),
     )

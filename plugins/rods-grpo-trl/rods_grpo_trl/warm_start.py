@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -34,24 +34,20 @@ from rods_grpo_trl.tiny.training import SupervisedOptimizer
 log = logging.getLogger(__name__)
 
 VERSION = 1  # raise it when equal inputs would give another policy
-_MAX_SKIPPED = 1000
+WARM_UP = 20  # steps
+_MAX_SKIPPED = 1000  # practice tasks in a row that do not fit
 MESSAGE_BUDGET = 64  # tokens of one sampled message while looking at the progress
 Progress = Callable[[int, int, float], None]  # step, steps at most, loss
 
 
 class Phase(BaseModel):
-    """A part of the schedule: the rate falls as a cosine over ``decay`` steps."""
+    """A part of the schedule: what its steps learn from."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     steps: int = Field(ge=1, description="At most; the last phase may stop earlier.")
     batch: int = Field(ge=1, description="Traces in one step.")
     turns: int | None = Field(None, ge=1, description="Keep only the first turns; None: all.")
-    decay: int | None = Field(None, ge=1, description="Steps of the cosine; None: 'steps'.")
-
-    def scale(self, step: int) -> float:
-        """Share of the peak rate at step ``step`` (0-based): from 1 down to 0.05."""
-        return 0.05 + 0.475 * (1 + math.cos(math.pi * min(1.0, step / (self.decay or self.steps))))
 
 
 class WarmStart(BaseModel):
@@ -62,9 +58,10 @@ class WarmStart(BaseModel):
     phases: tuple[Phase, ...] = Field(min_length=1)
     matrix_rate: float = Field(0.02, gt=0, description="Peak rate of the matrices (Muon).")
     rate: float = Field(3e-3, gt=0, description="Peak rate of all else (AdamW).")
+    decay: int = Field(ge=1, description="The rates fall to 0 over so many last steps.")
     target: float = Field(0.45, ge=0, description="Mean sampled progress to stop at.")
-    check_every: int = Field(25, ge=1, description="Steps between two looks at the progress.")
-    check_tasks: int = Field(32, ge=1, description="Practice tasks in one look, 4 samples each.")
+    check_every: int = Field(20, ge=1, description="Steps between two looks at the progress.")
+    check_tasks: int = Field(16, ge=1, description="Train tasks in one look, 4 samples each.")
     time_limit_s: float = Field(600.0, gt=0, description="Stop then, with what there is.")
 
     @property
@@ -72,12 +69,16 @@ class WarmStart(BaseModel):
         """Steps of all phases."""
         return sum(phase.steps for phase in self.phases)
 
+    def scale(self, step: int) -> float:
+        """Share of the peak rates at step ``step`` (0-based): up, constant, down to almost 0."""
+        return min(1.0, (step + 1) / WARM_UP, (self.steps - step) / self.decay)
+
 
 SCHEDULES: dict[SizeName, WarmStart] = {
     "office-1m": WarmStart(
-        phases=(Phase(steps=350, batch=48, turns=1), Phase(steps=300, batch=32, decay=400))
+        phases=(Phase(steps=100, batch=32, turns=1), Phase(steps=160, batch=32)), decay=140
     ),
-    "bfcl-2m": WarmStart(phases=(Phase(steps=250, batch=8),), target=1.0, check_every=250),
+    "bfcl-2m": WarmStart(phases=(Phase(steps=250, batch=6),), decay=125, target=1.0),
 }
 
 
@@ -150,6 +151,7 @@ class _Training:
         self.policy, self.environment, self.schedule = policy, environment, schedule
         self.seed, self._tell = seed, progress or (lambda step, steps, loss: None)
         self._tasks = environment.practice(seed + 1)
+        self._optimizer = SupervisedOptimizer(policy.model, schedule.matrix_rate, schedule.rate)
         self._started = time.monotonic()
         self.step, self.loss = 0, math.nan
         self.reached: float | None = None
@@ -159,12 +161,11 @@ class _Training:
         """Run the phase, up to its end or the first reason to stop."""
         if self.stopped:
             return
-        rates = self.schedule.matrix_rate, self.schedule.rate
-        optimizer = SupervisedOptimizer(self.policy.model.train(), *rates)
         traces = self._traces(phase.turns)
         last = phase is self.schedule.phases[-1]
         for number in range(phase.steps):
-            self.loss = optimizer.step(list(islice(traces, phase.batch)), phase.scale(number))
+            scale = self.schedule.scale(self.step)
+            self.loss = self._optimizer.step(list(islice(traces, phase.batch)), scale)
             self.step += 1
             self._tell(self.step, self.schedule.steps, self.loss)
             self.stopped = self._reason(last and (number + 1) % self.schedule.check_every == 0)
@@ -208,6 +209,11 @@ class _Training:
             f"{self.environment.name!r} gives no practice task whose reference fits into "
             f"{self.policy.context} tokens; choose a larger policy or easier tasks."
         )
+
+
+def _spread(tasks: Sequence[Task], n: int) -> list[Task]:
+    """At most n of the tasks, evenly spread over them."""
+    return list(tasks[:: max(1, len(tasks) // n)])[:n]
 
 
 def sampled_progress(

@@ -14,14 +14,13 @@ from transformers import LlamaForCausalLM
 from rods_grpo_trl.tiny.corpus import Trace
 from rods_grpo_trl.tiny.muon import Muon
 
-WARM_UP = 20  # steps
-ROW = 128  # tokens of a row of traces
+ROW = 128  # tokens of a row that traces share
 
 
 class SupervisedOptimizer:
-    """Muon on the matrices, AdamW on embeddings and norms: copying emerges in ~200 steps.
+    """Muon on the matrices, AdamW on embeddings and norms: copying emerges in ~100 steps.
 
-    ``matrix_rate`` and ``rate`` are peaks; the first steps warm up to them.
+    ``matrix_rate`` and ``rate`` are peaks, of which each step takes a share.
     """
 
     def __init__(self, model: LlamaForCausalLM, matrix_rate: float, rate: float) -> None:
@@ -31,12 +30,9 @@ class SupervisedOptimizer:
         self._muon = Muon(p for name, p in named if p.ndim == 2 and "embed" not in name)
         self._adam = torch.optim.AdamW(rest, lr=rate, betas=(0.9, 0.95), weight_decay=0.0)
         self._matrix_rate, self._rate = matrix_rate, rate
-        self._steps = 0
 
     def step(self, traces: Sequence[Trace], scale: float) -> float:
         """One update on the mean loss of the policy's own tokens, which is returned."""
-        self._steps += 1
-        scale *= min(1.0, self._steps / WARM_UP)
         self.model.zero_grad()
         loss = said_loss(self.model, traces)
         loss.backward()  # type: ignore[no-untyped-call]
@@ -51,9 +47,18 @@ class SupervisedOptimizer:
 def said_loss(model: LlamaForCausalLM, traces: Sequence[Trace]) -> Tensor:
     """Mean cross-entropy over the tokens that the policy says; shown tokens only condition.
 
-    Traces of unequal length share rows, so that hardly a token is padding; none sees another.
+    Short traces share rows, so that hardly a token is padding, and none sees another; a long one
+    is a batch of its own, because attention over a shared row of its length would cost more.
     """
-    batch = Packed.of(traces)
+    long = [t for t in traces if len(t.ids) > ROW]
+    short = [t for t in traces if len(t.ids) <= ROW]
+    losses = [_summed_loss(model, Packed.of([t])) for t in long]
+    if short:
+        losses.append(_summed_loss(model, Packed.of(short)))
+    return torch.stack(losses).sum() / sum(sum(t.said) for t in traces)
+
+
+def _summed_loss(model: LlamaForCausalLM, batch: Packed) -> Tensor:
     body: Any = model.model
     hidden = body(
         input_ids=batch.ids,
@@ -62,7 +67,8 @@ def said_loss(model: LlamaForCausalLM, traces: Sequence[Trace]) -> Tensor:
         use_cache=False,
     ).last_hidden_state[:, :-1]
     targets = batch.said[:, 1:]  # logits only where they count
-    return functional.cross_entropy(model.lm_head(hidden[targets]), batch.ids[:, 1:][targets])
+    logits = model.lm_head(hidden[targets])
+    return functional.cross_entropy(logits, batch.ids[:, 1:][targets], reduction="sum")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +78,13 @@ class Packed:
     ids: Tensor
     said: Tensor
     positions: Tensor  # from 0 in every trace
-    mask: Tensor  # True where a token sees another: earlier, of its own trace
+    mask: Tensor | None  # True where a token sees another: earlier, of its own trace
 
     @classmethod
     def of(cls, traces: Sequence[Trace], width: int = ROW) -> Packed:
         """Each trace in the first row with room for it, the longest first."""
-        width = max(width, *(len(trace.ids) for trace in traces))
+        if len(traces) == 1:  # plainly causal
+            width = len(traces[0].ids)
         rows: list[list[Trace]] = []
         for trace in sorted(traces, key=lambda t: -len(t.ids)):
             fitting = (r for r in rows if sum(len(t.ids) for t in r) + len(trace.ids) <= width)
@@ -92,8 +99,8 @@ class Packed:
         ]  # fmt: skip
         ids, said, positions, owner = torch.tensor(padded).permute(2, 0, 1)
         causal = torch.ones(width, width, dtype=torch.bool).tril()
-        mask = (owner[:, :, None] == owner[:, None, :]) & causal
-        return cls(ids, said.bool(), positions, mask[:, None])
+        mask = ((owner[:, :, None] == owner[:, None, :]) & causal)[:, None]
+        return cls(ids, said.bool(), positions, mask if len(traces) > 1 else None)
 
 
 def _padded(cells: list[tuple[int, int, int, int]], width: int) -> list[tuple[int, int, int, int]]:
