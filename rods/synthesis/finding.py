@@ -304,8 +304,8 @@ class _Search:
             variants |= {stem, value.lstrip("#@")}
         variants |= {value.title()} if " " in value else set()
         found = sorted(v for v in variants if v != value and len(v) > 2 and holds(self.words, v))
-        if self._uncovered([value, *found], value):
-            return ()
+        if self._uncovered([value, *found], value) or f"({value})" in self.words:
+            return ()  # "London Heathrow (LHR)": the words before say the same
         escaped = {json_text(value)} - {value}
         return (value, *found, *sorted(escaped))
 
