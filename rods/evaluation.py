@@ -52,6 +52,11 @@ def kept_scores(path: Path, play: Callable[[], Sequence[RolloutGroup]]) -> list[
         groups = play()
         path.parent.mkdir(exist_ok=True)
         write_gzip_lines(path, [_record(group) for group in groups])
+    return read_scores(path)
+
+
+def read_scores(path: Path) -> list[TaskScore]:
+    """The scores of an evaluation that a run has kept."""
     return [_score(record) for record in read_gzip_lines(path)]
 
 

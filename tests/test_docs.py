@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -56,3 +58,9 @@ def test_the_table_of_hooks_is_complete() -> None:
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     broken = [t for t in LINK.findall(page.read_text()) if not (page.parent / t).exists()]
     assert not broken
+
+
+def test_the_tree_in_the_readme_is_the_one_on_disk() -> None:
+    script = [sys.executable, str(ROOT / "scripts" / "readme_tree.py"), "--check"]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
