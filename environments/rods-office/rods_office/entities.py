@@ -2,12 +2,15 @@
 
 Days and money have three digits: a value that long does not turn up elsewhere by chance.
 
-A name is two different syllables. Whether it is held out follows from the two syllables alone, and
-both parts use every syllable in both places, so an unseen name is a new combination of seen parts.
+A name is two different syllables. A hash decides whether it is held out, and both parts use every
+syllable in both places: an unseen name is a new combination of seen parts. A rule on the syllables
+instead would be learned, as a reason not to say the other names: seen twice in one warm start each,
+unseen names lagged behind the seeds by .10 and .19 of the reward, with the hash by .00 and .10.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 
 from rods.types import JsonValue
@@ -20,12 +23,8 @@ SYLLABLES = tuple(consonant + vowel for consonant, vowels in _VOWELS.items() for
 
 
 def _names(held_out: bool) -> tuple[str, ...]:
-    return tuple(
-        first + second
-        for i, first in enumerate(SYLLABLES)
-        for j, second in enumerate(SYLLABLES)
-        if i != j and ((2 * i + 3 * j) % 5 < 2) is held_out
-    )
+    pairs = (a + b for a in SYLLABLES for b in SYLLABLES if a != b)
+    return tuple(name for name in pairs if (zlib.crc32(name.encode()) % 5 < 2) is held_out)
 
 
 TRAIN_NAMES = _names(held_out=False)
