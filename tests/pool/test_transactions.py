@@ -74,6 +74,7 @@ def test_a_reader_does_not_wait_for_a_writer(url: str) -> None:
         assert len(list(reader.entries())) == 1
 
 
+@pytest.mark.slow
 def test_two_processes_serve_every_request_once(url: str, start_worker: Start) -> None:
     with Pool.open(url) as pool:
         pool.add_seeds(seed_task(i) for i in range(5))
@@ -87,6 +88,7 @@ def test_two_processes_serve_every_request_once(url: str, start_worker: Start) -
     assert (stats.pending_requests, stats.funnel) == (0, {"admitted": {"total": 30}})
 
 
+@pytest.mark.slow
 def test_a_killed_writer_leaves_a_consistent_pool(url: str, start_worker: Start) -> None:
     rng = random.Random(0)
     with Pool.open(url) as pool:
