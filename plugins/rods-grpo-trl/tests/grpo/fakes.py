@@ -133,7 +133,7 @@ class LampPolicy:
         self.tokenizer.save_pretrained(folder)
 
 
-def lamp_policy(folder: Path, seed: int = 0) -> LampPolicy:
+def lamp_policy(folder: Path, seed: int = 0, head_dim: int = 16) -> LampPolicy:
     """A policy that lies in ``folder`` too, where TRL looks for reference models and vLLM loads."""
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=_word_tokenizer(), pad_token="<pad>", eos_token=".", padding_side="left"
@@ -145,6 +145,7 @@ def lamp_policy(folder: Path, seed: int = 0) -> LampPolicy:
         num_hidden_layers=2,
         num_attention_heads=2,
         num_key_value_heads=2,
+        head_dim=head_dim,
         max_position_embeddings=64,
         tie_word_embeddings=True,
         bos_token_id=None,
