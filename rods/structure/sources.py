@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
 
 from rods.structure import transforms
 from rods.structure.constants import Constants, key
@@ -31,6 +31,7 @@ _HARDEST = (
     SourceKind.CONSTANT,
 )
 _LONG = 2000  # characters of a result that nobody computes with
+T = TypeVar("T")
 Tables = Mapping[str, Mapping[str, str]]  # lookup tool -> phrase -> value
 
 
@@ -49,42 +50,59 @@ class Source:
     detail: str = ""  # what the transform was applied to
 
 
-@dataclass(slots=True)
 class _Known:
-    """What has been said and shown before a call."""
+    """What has been said and shown before a call; what is derived from it is made when asked."""
 
-    text: str = ""
-    folded: str = ""
-    numbers: set[float] = field(default_factory=set)
-    in_words: set[float] | None = None
-    squashed: str = ""
-    seen: set[str] = field(default_factory=set)  # words said or shown
-    read: int = 0  # results whose words are among them
-    contents: list[str] = field(default_factory=list)
-    answers: dict[int, Any] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.text = self.folded = ""
+        self.contents: list[str] = []
+        self._answers: dict[int, Any] = {}
+        self._of_text: dict[str, Any] = {}  # derived from the text so far
+        self._seen: set[str] = set()
+        self._read = 0  # results whose words are among those seen
 
     def hear(self, user: str) -> None:
         self.text += "\n" + user
         self.folded += "\n" + user.casefold()
-        self.seen.update(_WORD.findall(user.casefold()))
-        self.numbers.update(number for _, number in transforms.numbers(user))
-        self.squashed, self.in_words = "", None
+        self._of_text.clear()
 
+    def _derived(self, name: str, make: Callable[[str], T]) -> T:
+        if name not in self._of_text:
+            self._of_text[name] = make(self.text)
+        return cast(T, self._of_text[name])
+
+    def says(self, value: Scalar) -> bool:
+        if isinstance(value, str):
+            return said(value, self.text, self.folded, ())
+        return value in self.numbers
+
+    @property
+    def numbers(self) -> set[float]:
+        return self._derived("numbers", lambda t: {n for _, n in transforms.numbers(t)})
+
+    @property
     def number_words(self) -> set[float]:
-        if self.in_words is None:
-            self.in_words = transforms.number_words(self.text)
-        return self.in_words
+        return self._derived("words", transforms.number_words)
+
+    @property
+    def dates(self) -> list[transforms.SpokenDate]:
+        return self._derived("dates", lambda text: list(transforms.dates(text)))
+
+    @property
+    def squashed(self) -> str:
+        return self._derived("squashed", transforms.squash)
 
     def words(self) -> set[str]:
-        for content in self.contents[self.read :]:
-            self.seen.update(_WORD.findall(content[:4000].casefold()))
-        self.read = len(self.contents)
-        return self.seen
+        for content in self.contents[self._read :]:
+            self._seen.update(_WORD.findall(content[:4000].casefold()))
+        self._read = len(self.contents)
+        said_words = self._derived("said", lambda _: set(_WORD.findall(self.folded)))
+        return self._seen | said_words
 
     def answer(self, call: int) -> Any:
-        if call not in self.answers:
-            self.answers[call] = parse(self.contents[call])
-        return self.answers[call]
+        if call not in self._answers:
+            self._answers[call] = parse(self.contents[call])
+        return self._answers[call]
 
 
 class Labeller:
@@ -105,8 +123,9 @@ class Labeller:
                 heard += 1
                 known.hear(task.turns[heard].user)
             for parameter, argument in wanted.arguments.items():
-                for path, value in walk(argument):
-                    leaf = (call, parameter, path, value)
+                nested = isinstance(argument, dict | list)
+                for path, value in walk(argument) if nested else (((), argument),):
+                    leaf = (call, parameter, path, cast(Scalar, value))
                     sources.append(self._source(leaf, wanted.name, known, state))
             known.contents.append(trace.results[call].content)
         return sources
@@ -117,7 +136,7 @@ class Labeller:
         parameter, value = leaf[1], leaf[3]
         if value is None or isinstance(value, bool) or not _speakable(value):
             return Source(*leaf, SourceKind.CONSTANT)
-        if said(value, known.text, known.folded, known.numbers):
+        if known.says(value):
             return Source(*leaf, SourceKind.USER)
         if key(value) in self._constants.get((tool, parameter), frozenset()):
             return Source(*leaf, SourceKind.CONSTANT)
@@ -139,23 +158,22 @@ class Labeller:
             return self._derived_text(value, known)
         assert value is not None
         number = float(value)
-        if number in known.number_words():
+        if number in known.number_words:
             return "number_word", ""
         shown = [n for c in known.contents[-4:] for _, n in transforms.numbers(c[:2000])]
-        operands = [*known.numbers, *known.number_words(), *shown]
+        operands = [*known.numbers, *known.number_words, *shown]
         name = transforms.arithmetic(number, operands)
         return (name, "") if name else None
 
     def _derived_text(self, value: str, known: _Known) -> tuple[str, str] | None:
         if (date := transforms.iso_date(value)) and any(
-            spoken.matches(*date) for spoken in transforms.dates(known.text)
+            spoken.matches(*date) for spoken in known.dates
         ):
             return "date", ""
         for tool, table in self._tables.items():
             for phrase, looked_up in table.items():
-                if looked_up == value and said(phrase, known.text, known.folded, ()):
+                if looked_up == value and known.says(phrase):
                     return "table", f"{tool}:{phrase}"
-        known.squashed = known.squashed or transforms.squash(known.text)
         if transforms.respelled(value, known.squashed):
             return "spelling", ""
         return ("wording", "") if transforms.worded(value, known.words()) else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -18,19 +19,8 @@ def _words(text: str) -> tuple[str, ...]:
 _MONTHS = _words(
     "january february march april may june july august september october november december"
 )
-_MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
-_ISO = re.compile(r"(?<![\w-])((?:19|20)\d\d)-(\d\d)-(\d\d)(?![\w-])")
-_SPOKEN = (
-    re.compile(
-        rf"\b(?P<month>{_MONTH})\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)"
-        r"(?:,? (?:this year,? |in |of )?(?P<year>(?:19|20)\d\d)\b)?",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})\b"
-        r"(?:,? (?:in )?(?P<year>(?:19|20)\d\d)\b)?",
-        re.IGNORECASE,
-    ),
+_ISO = re.compile(r"(?<![\w-])(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)-(?P<day>\d\d)(?![\w-])")
+_SLASHED = (
     re.compile(r"(?<![\d/])(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>(?:19|20)\d\d)(?![\d/])"),
     re.compile(
         r"(?<![\d/])(?P<year>(?:19|20)\d\d),? ?/?(?P<month>\d{1,2})/(?P<day>\d{1,2})(?![\d/])"
@@ -73,16 +63,37 @@ def iso_date(value: str) -> tuple[int, int, int] | None:
 
 def dates(text: str) -> Iterator[SpokenDate]:
     """Every date of a text, however it is written."""
-    for found in _ISO.finditer(text):
-        at = (found.start(3) - found.start(), found.end(3) - found.start())
-        yield SpokenDate(found[0], at, int(found[1]), int(found[2]), int(found[3]))
-    for pattern in _SPOKEN:
-        for found in pattern.finditer(text):
+    lower = text.lower()
+    named = tuple(m for m in _MONTHS if m[:3] in lower) if len(lower) == len(text) else ()
+    patterns = [
+        *((_ISO,) if "-" in text else ()),
+        *(_SLASHED if "/" in text else ()),
+        *(_with_months(named) if named else ()),
+    ]
+    for pattern in patterns:
+        for found in pattern.finditer(lower):
             month, day = _month(found["month"]), int(found["day"])
             if 1 <= month <= 12 and 1 <= day <= 31:
-                at = (found.start("day") - found.start(), found.end("day") - found.start())
+                start, end = found.span()
+                at = (found.start("day") - start, found.end("day") - start)
                 year = int(found["year"]) if found["year"] else None
-                yield SpokenDate(found[0], at, year, month, day)
+                yield SpokenDate(text[start:end], at, year, month, day)
+
+
+@cache
+def _with_months(months: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    """Patterns for a month before or after the day; fewer months are searched faster."""
+    month = "|".join(f"{name}|{name[:3]}" for name in months)
+    return (
+        re.compile(
+            rf"\b(?P<month>{month})\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)"
+            r"(?:,? (?:this year,? |in |of )?(?P<year>(?:19|20)\d\d)\b)?"
+        ),
+        re.compile(
+            rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{month})\b"
+            r"(?:,? (?:in )?(?P<year>(?:19|20)\d\d)\b)?"
+        ),
+    )
 
 
 def numbers(text: str) -> list[tuple[str, float]]:

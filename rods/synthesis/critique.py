@@ -189,11 +189,13 @@ class RuleCritic(CritiqueStage):
 
     def _sizes(self, call: ToolCall) -> Iterator[tuple[int, int, str]]:
         for value in call.arguments.values():
-            if isinstance(value, list):
-                yield len(value), self._config.max_list, "list"
-            for _, leaf in walk(value):
-                if isinstance(leaf, str):
-                    yield len(leaf), self._config.max_string, "string"
+            if isinstance(value, str):
+                yield len(value), self._config.max_string, "string"
+            elif isinstance(value, list | dict):
+                yield len(value) if isinstance(value, list) else 0, self._config.max_list, "list"
+                for _, leaf in walk(value):
+                    if isinstance(leaf, str):
+                        yield len(leaf), self._config.max_string, "string"
 
     def _longest(self, draft: Draft, what: str) -> int:
         sizes = [s for c in _calls(_seed(draft)) for s, _, w in self._sizes(c) if w == what]

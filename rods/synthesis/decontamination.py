@@ -131,9 +131,11 @@ def values(task: Task) -> Iterator[str]:
     """The strings of four characters or more among the arguments, in lower case."""
     for turn in task.turns:
         for call in turn.reference:
-            for _, leaf in walk(call.arguments):
-                if isinstance(leaf, str) and len(leaf) >= 4:
-                    yield leaf.lower()
+            for value in call.arguments.values():
+                leaves = walk(value) if isinstance(value, dict | list) else (((), value),)
+                for _, leaf in leaves:
+                    if isinstance(leaf, str) and len(leaf) >= 4:
+                        yield leaf.lower()
 
 
 def shingles(*turns: Turn) -> set[int]:

@@ -17,6 +17,11 @@ FIRST_NAMES = frozenset(name.lower() for name in lexicon.FIRST_NAMES)
 _LAST = frozenset(name.lower() for name in lexicon.LAST_NAMES)
 _AFTER_AN = tuple(noun for noun in lexicon.NOUNS if noun[0] in _VOWELS)
 _AFTER_A = tuple(noun for noun in lexicon.NOUNS if noun[0] not in _VOWELS)
+_OF_LENGTH = {
+    (nouns is _AFTER_AN, length): tuple(noun for noun in nouns if len(noun) == length)
+    for nouns in (_AFTER_A, _AFTER_AN)
+    for length in range(1, 5)
+}
 
 
 class Dice:
@@ -62,8 +67,7 @@ class Dice:
             return self._unused(lexicon.LAST_NAMES)
         nouns = _AFTER_AN if word[0] in _VOWELS else _AFTER_A  # "a report" stays right
         if len(word) <= 4 and len(pieces) == 1:
-            same_length = [noun for noun in nouns if len(noun) == len(word)]
-            return self._unused(same_length, len(word))
+            return self._unused(_OF_LENGTH[nouns is _AFTER_AN, len(word)], len(word))
         return self._unused(nouns)
 
     def _unused(self, words: Sequence[str], length: int = 6) -> str:
