@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,14 @@ def stockroom_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "acme_tidy.py": "import click\n@click.command()\ndef tidy(): click.echo('tidied')\n",
     }
     return write_distribution(folder, "acme-stockroom", points, modules=modules)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C works in what a test starts, even if the tests run behind a shell that ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
