@@ -37,10 +37,10 @@ demo: setup  ## The whole loop on the embedded office world, with a tiny policy 
 	$(BIN)/rods run --plugins office,grpo-trl
 
 test: setup  ## All tests (about 10 minutes)
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadfile
 
 test-fast: setup  ## The tests that take seconds
-	$(BIN)/pytest -m 'not slow'
+	$(BIN)/pytest -n auto --dist loadfile -m 'not slow'
 
 test-vllm: $(VLLM_VENV)/.ready  ## Training with a real vLLM engine, without a GPU (its venv: 4 GB, 3 minutes)
 	$(VLLM_VENV)/bin/pytest $(VLLM_TESTS)
