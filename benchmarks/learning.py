@@ -36,7 +36,8 @@ from rods.types import AssistantMessage, Task
 
 ARMS: dict[str, tuple[str, ...]] = {
     "rods": (),
-    "paper": ("curriculum.redraw=never",),
+    "redraw-seeds": ("curriculum.redraw_seeds=true",),
+    "never-redraw": ("curriculum.redraw=never",),
     "random": ("selector.name=random",),
     "uniform": ("selector.name=uniform",),
     "static": ("buffer.name=static", "curriculum.redraw=never"),
