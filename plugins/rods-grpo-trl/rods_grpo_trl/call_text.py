@@ -54,15 +54,15 @@ def read_call(line: str, tools: Mapping[str, ToolSpec]) -> ToolCall:
     name, _, rest = line.strip().partition(" ")
     spec = tools.get(name)
     if spec is None:
-        raise MalformedCallError(f"unknown tool {name[:40]}")
+        raise MalformedCallError("unknown tool")
     order = iter(_required(spec))
     arguments: JsonObject = {}
     for key, raw in _arguments(rest):
         parameter = key if key is not None else next(order, None)
         if parameter is None:
-            raise MalformedCallError(f"too many values for {name}")
+            raise MalformedCallError("too many values")
         if parameter in arguments:
-            raise MalformedCallError(f"{parameter[:40]} is given twice")
+            raise MalformedCallError("a value is given twice")
         arguments[parameter] = _value(raw, spec, parameter)
     return ToolCall(name=name, arguments=arguments)
 
@@ -143,7 +143,7 @@ def _arguments(text: str) -> Iterator[tuple[str | None, Any]]:
         yield key, value
         key = None
     if key is not None:
-        raise MalformedCallError(f"no value for {key[:40]}")
+        raise MalformedCallError("a value is missing")
 
 
 def _next_value(text: str) -> tuple[Any, str]:

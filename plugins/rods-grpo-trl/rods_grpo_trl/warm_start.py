@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 from pydantic import BaseModel, ConfigDict, Field
 
-from rods.episode import Episode
+from rods.episode import Episode, EpisodeLimits
 from rods.errors import RodsError
 from rods.interfaces import Environment
 from rods.types import Task
@@ -37,6 +37,7 @@ VERSION = 1  # raise it when equal inputs would give another policy
 WARM_UP = 20  # steps
 _MAX_SKIPPED = 1000  # practice tasks in a row that do not fit
 MESSAGE_BUDGET = 64  # tokens of one sampled message while looking at the progress
+LOOK_LIMITS = EpisodeLimits(max_steps_per_turn=8)  # a policy that is lost costs time, not insight
 Progress = Callable[[int, int, float], None]  # step, steps at most, loss
 
 
@@ -60,6 +61,7 @@ class WarmStart(BaseModel):
     rate: float = Field(3e-3, gt=0, description="Peak rate of all else (AdamW).")
     decay: int = Field(ge=1, description="The rates fall to 0 over so many last steps.")
     target: float = Field(0.45, ge=0, description="Mean sampled progress to stop at.")
+    check_after: int = Field(60, ge=0, description="Steps of the last phase without a look.")
     check_every: int = Field(20, ge=1, description="Steps between two looks at the progress.")
     check_tasks: int = Field(16, ge=1, description="Train tasks in one look, 4 samples each.")
     time_limit_s: float = Field(600.0, gt=0, description="Stop then, with what there is.")
@@ -76,7 +78,7 @@ class WarmStart(BaseModel):
 
 SCHEDULES: dict[SizeName, WarmStart] = {
     "office-1m": WarmStart(
-        phases=(Phase(steps=100, batch=32, turns=1), Phase(steps=160, batch=32)), decay=140
+        phases=(Phase(steps=100, batch=32, turns=1), Phase(steps=140, batch=32)), decay=120
     ),
     "bfcl-2m": WarmStart(phases=(Phase(steps=250, batch=6),), decay=125, target=1.0),
 }
@@ -168,9 +170,14 @@ class _Training:
             self.loss = self._optimizer.step(list(islice(traces, phase.batch)), scale)
             self.step += 1
             self._tell(self.step, self.schedule.steps, self.loss)
-            self.stopped = self._reason(last and (number + 1) % self.schedule.check_every == 0)
+            self.stopped = self._reason(last and self._is_look(number + 1))
             if self.stopped:
                 return
+
+    def _is_look(self, step: int) -> bool:
+        """Whether to look at the progress after step ``step`` (1-based) of the last phase."""
+        schedule = self.schedule
+        return step > schedule.check_after and step % schedule.check_every == 0
 
     def outcome(self) -> dict[str, object]:
         """What goes on the policy's card."""
@@ -222,7 +229,7 @@ def sampled_progress(
     """Mean progress of k rollouts a task at temperature 1; the model is left in eval mode."""
     conversations = [
         Conversation(
-            Episode(environment, task),
+            Episode(environment, task, LOOK_LIMITS),
             policy.dialect,
             budget=policy.context,
             message_budget=MESSAGE_BUDGET,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from rods.episode import Episode
@@ -16,6 +16,7 @@ from rods_grpo_trl.compact import plain_text
 from rods_grpo_trl.conversation import Conversation
 from rods_grpo_trl.dialect import Dialect
 
+MISHAPS = 50  # practice tasks that are also done wrong
 SHOWN_CHARS = 400  # of a text, about what the compact dialect shows of it
 
 
@@ -75,8 +76,11 @@ def read_corpus(environment: Environment, rng_seed: int, size: int = 400) -> Cor
     tasks = list(islice(environment.practice(rng_seed), size))
     values = {value for task in tasks for value in _values(task)}
     names = (f" {name}" for name in environment.tools())
+    played = (text for task in tasks for text in _texts(environment, task))
+    failed = (text for pair in pairwise(tasks[:MISHAPS])
+              for text in _mishaps(environment, *pair))  # fmt: skip
     return Corpus(
-        texts=(*names, *(text for task in tasks for text in _texts(environment, task))),
+        texts=(*names, *played, *failed),
         values=tuple(sorted(values)),
         fresh={task.id for task in tasks}.isdisjoint(t.id for t in environment.tasks("train")),
     )
@@ -93,6 +97,18 @@ def _texts(environment: Environment, task: Task) -> Iterator[str]:
         if episode.done:
             return
         shown = episode.advance(message)
+
+
+def _mishaps(environment: Environment, task: Task, other: Task) -> Iterator[str]:
+    """What an agent is told that says nonsense, then makes the calls of another task."""
+    episode = Episode(environment, task)
+    calls = [call for turn in other.turns for call in turn.reference]
+    said = [AssistantMessage(malformed=reason) for reason in ("no call", "unknown tool")]
+    for message in [*said, *(AssistantMessage(calls=(call,)) for call in calls)]:
+        if episode.done:
+            return
+        yield from (f" {plain_text(m.content)[:SHOWN_CHARS]}" for m in episode.advance(message))
+    episode.cut()
 
 
 def _values(task: Task) -> Iterator[str]:

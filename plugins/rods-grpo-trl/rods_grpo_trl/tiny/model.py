@@ -29,9 +29,9 @@ class TinySize(BaseModel):
 
 
 SIZES: dict[SizeName, TinySize] = {
-    # 1.3M parameters, fresh entities at every draw: learns to copy (vocabulary of one world)
+    # 0.9M parameters, fresh entities at every draw: learns to copy (vocabulary of one world)
     "office-1m": TinySize(
-        hidden=160, layers=4, heads=5, kv_heads=5, mlp=448, context=256, vocabulary=640,
+        hidden=128, layers=4, heads=4, kv_heads=4, mlp=352, context=256, vocabulary=640,
         tokenizer="syllables",
     ),
     # 2.0M parameters, a fixed set of tasks with long texts: learns by heart

@@ -24,7 +24,9 @@ SIZE = TinySize(
     hidden=48, layers=2, heads=2, kv_heads=2, mlp=96, context=96, vocabulary=320,
     tokenizer="syllables",
 )  # fmt: skip
-SHORT = WarmStart(phases=(Phase(steps=2, batch=4, turns=1), Phase(steps=2, batch=4)), target=1.1)
+SHORT = WarmStart(
+    phases=(Phase(steps=2, batch=4, turns=1), Phase(steps=2, batch=4)), decay=2, target=1.1
+)
 
 
 def small(notes: Environment) -> TinyPolicy:
@@ -37,11 +39,13 @@ def test_a_policy_learns_to_copy_names_it_was_not_shown_together(notes: Environm
     tasks = list(notes.tasks("eval"))
     assert sampled_progress(policy, notes, tasks) < 0.05
     schedule = WarmStart(
-        phases=(Phase(steps=60, batch=24, turns=1), Phase(steps=300, batch=24)), target=0.5
+        phases=(Phase(steps=50, batch=24, turns=1), Phase(steps=250, batch=24)),
+        decay=200,
+        target=0.5,
     )
     trained = train(policy, notes, schedule)
     assert trained.card["warm_start"]["stopped"] == "target reached"
-    assert trained.card["warm_start"]["steps"] < 360
+    assert trained.card["warm_start"]["steps"] < 300
     assert sampled_progress(trained, notes, tasks, k=16) > 0.3
 
 
