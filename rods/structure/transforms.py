@@ -35,9 +35,8 @@ _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 _LOOSE = {"once": 1, "single": 1, "twice": 2, "double": 2, "dozen": 12, "half": 0.5}
 _WORD = re.compile(r"[a-z]+")
 _SEPARATORS = re.compile(r"[\W_]+")
-_NUMBER = re.compile(
-    r"(?<![\w.])(?<!\d,)\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w])|(?<![\w.])\d+(?:\.\d+)?(?!\w)"
-)
+_DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,20 @@ def _with_months(months: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
 
 def numbers(text: str) -> list[tuple[str, float]]:
     """Numbers written in digits, with their spelling; not those inside words, ids or dates."""
-    return [(spelling, float(spelling.replace(",", ""))) for spelling in _NUMBER.findall(text)]
+    return [(spelling, float(spelling.replace(",", ""))) for spelling in _numerals(text)]
+
+
+def _numerals(text: str) -> Iterator[str]:
+    for found in _DIGITS.finditer(text):
+        start, end = found.span()
+        before, after = text[start - 1 : start], text[end : end + 1]
+        if before.isalnum() or after.isalnum() or before in (".", "_") or after == "_":
+            continue
+        run = found[0].rstrip(",")
+        if "," not in run or _GROUPED.fullmatch(run):
+            yield run
+        else:
+            yield from filter(None, run.split(","))  # a list, not one number
 
 
 def number_words(text: str) -> set[float]:

@@ -137,7 +137,8 @@ class RuleCritic(CritiqueStage):
 
     def deterministic(self, draft: Draft, first: Trace, second: Trace) -> Rejection | None:
         """Equal results, errors and final state, and no error that the seed does not have."""
-        if first.calls != second.calls or first.results != second.results:
+        same_answers = first.contents == second.contents and first.failed == second.failed
+        if first.calls != second.calls or not same_answers:
             return self._reject(draft, Reason.NOT_DETERMINISTIC, "results differ")
         if first.final != second.final:
             return self._reject(draft, Reason.NOT_DETERMINISTIC, "final states differ")

@@ -41,7 +41,8 @@ def test_other_numbers_are_no_dates(text: str) -> None:
 def test_numbers_are_read_with_separators_and_not_from_ids() -> None:
     text = "Pay $1,500.50 and 20 to USR001 by card 12-34, v2.0.1."
     assert [n for _, n in tf.numbers(text) if n in (1500.5, 20)] == [1500.5, 20.0]
-    assert 1.0 not in [n for _, n in tf.numbers("USR001")]
+    assert tf.numbers("USR001, v2, 12V and x_7") == []
+    assert [n for _, n in tf.numbers("1,2,3 of 1,500,000, 7.")] == [1, 2, 3, 1_500_000, 7]
 
 
 @pytest.mark.parametrize(
