@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +26,7 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 from rods_grpo_trl.flat_groups import rows_with_signal, sampled_only, with_signal
 from rods_grpo_trl.harvest import RewardColumn
 from rods_grpo_trl.packing import packs, unpack
+from rods_grpo_trl.quiet import quiet
 from rods_grpo_trl.ranks import gather
 from rods_grpo_trl.schedule import Schedule, VisitDataset, VisitSampler
 
@@ -36,8 +36,6 @@ _DEVICE_TEST = "_use_triton"  # in trl.trainer.utils: asked whether only labels 
 os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")  # rollout_func: pinned, under contract
 
 if TYPE_CHECKING:
-    from peft import PeftConfig
-
     from rods_grpo_trl.rollouts import RolloutFunction
 
 
@@ -53,21 +51,20 @@ class SeamTrainer(GRPOTrainer):
         args: GRPOConfig,
         tokenizer: PreTrainedTokenizerBase,
         *,
-        peft_config: PeftConfig | None = None,
         skip_flat_groups: bool = True,
     ) -> None:
         self.schedule = Schedule(size=0)
         self.rollout_function: RolloutFunction | None = None
         self._scored: Tensor | None = None  # (B, C), while a loss is computed
-        super().__init__(
-            model=model,
-            reward_funcs=RewardColumn(),
-            args=args,
-            train_dataset=Dataset.from_dict({"prompt": [""]}),  # required; our loader ignores it
-            processing_class=tokenizer,
-            peft_config=peft_config,
-            rollout_func=_call_rollout_function,
-        )
+        with quiet():
+            super().__init__(
+                model=model,
+                reward_funcs=RewardColumn(),
+                args=args,
+                train_dataset=Dataset.from_dict({"prompt": [""]}),  # our loader ignores it
+                processing_class=tokenizer,
+                rollout_func=_call_rollout_function,
+            )
         self.skip_flat_groups = skip_flat_groups and _only_advantages_count(self)
         self.remove_callback(PrinterCallback)
         for name in _TALKATIVE:
@@ -75,7 +72,7 @@ class SeamTrainer(GRPOTrainer):
 
     def train(self, *args: Any, **kwargs: Any) -> Any:
         """TRL's ``train`` without the warnings that TRL itself earns."""
-        with _quiet():
+        with quiet():
             return super().train(*args, **kwargs)
 
     # ---------------------------------------------------------------- data
@@ -213,20 +210,12 @@ def _is_news(record: logging.LogRecord) -> bool:
     return not record.getMessage().startswith(dull)
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """TRL 1.16 still asks models by a name that transformers 5.24 deprecates."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "`is_gradient_checkpointing` is deprecated")
-        yield
-
-
 # ------------------------------------------------------------------------------- generation
 def generate(
     trainer: SeamTrainer, prompts: Sequence[list[int]], max_tokens: int
 ) -> tuple[list[list[int]], list[list[float]] | None]:
     """One message a prompt, ended by an EOS or ``max_tokens``; log-probabilities with vLLM."""
-    with _quiet(), _message_budget(trainer, max_tokens):
+    with quiet(), _message_budget(trainer, max_tokens):
         ids, logprobs = trainer._generate_single_turn(  # type: ignore[no-untyped-call]
             list(prompts), None, {}, 1
         )

@@ -26,6 +26,8 @@ from rods_grpo_trl.config import GrpoConfig, LoraOptions
 from rods_grpo_trl.dialect import Dialect
 from rods_grpo_trl.hf_chat import HfChatDialect
 from rods_grpo_trl.policy import Policy
+from rods_grpo_trl.quiet import quiet
+from rods_grpo_trl.ranks import from_rank_zero
 from rods_grpo_trl.seeds import derive_seed
 from rods_grpo_trl.tiny import policy as tiny
 from rods_grpo_trl.warm_start import warm_started
@@ -56,13 +58,19 @@ def make(config: GrpoConfig, environment: Environment, run: RunFolder | None) ->
     if run is None:
         return warm_started(environment)
     folder = run.path / INITIAL
+    from_rank_zero(lambda: _keep_initial(environment, run, folder))
+    return tiny.load(folder, environment.tools())  # by its path: TRL and vLLM load it from there
+
+
+def _keep_initial(environment: Environment, run: RunFolder, folder: Path) -> None:
+    """The tiny policy lies in ``folder`` as its warm start leaves it; transformers saves a model
+    on rank 0 only, so that is where this runs."""
     if not tiny.is_tiny(folder):
         fresh = warm_started(
             environment,
             progress=lambda step, steps, loss: run.progress("warm start", step, steps),
         )
         _save_whole(fresh, folder)
-    return tiny.load(folder, environment.tools())  # by its path: TRL and vLLM load it from there
 
 
 def load(folder: Path, environment: Environment, config: GrpoConfig) -> Policy:
@@ -163,7 +171,7 @@ def _with_adapter(model: PreTrainedModel, lora: LoraOptions, seed: int) -> PreTr
         target_modules=targets if isinstance(targets, str) else list(targets),
         task_type="CAUSAL_LM",
     )
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(), quiet():
         torch.manual_seed(derive_seed(seed, "lora"))
         return cast(PreTrainedModel, get_peft_model(model, config))
 

@@ -13,7 +13,7 @@ from trl.import_utils import is_vllm_available
 from rods.errors import ConfigError
 from rods_grpo_trl.config import GrpoConfig
 from rods_grpo_trl.dialect import Dialect
-from rods_grpo_trl.sampler import unsupported
+from rods_grpo_trl.llama_cache import unsupported
 
 disable_progress_bar()  # type: ignore[no-untyped-call]  # rods shows the progress
 
