@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
@@ -32,11 +34,13 @@ class CurriculumCallback(TrainerCallback):
         *,
         steps_per_epoch: int,
         updates: int,
+        policy_files: Sequence[Path] = (),
     ) -> None:
         self.curriculum, self.run, self.rollouts = curriculum, run, rollouts
         self.ledger: Ledger = rollouts.ledger
         self.schedule: Schedule = self.ledger.schedule
         self.steps_per_epoch, self.updates = steps_per_epoch, updates
+        self.policy_files = policy_files
         self._told: list[RolloutGroup] = []
         self._since = time.perf_counter()
 
@@ -71,9 +75,18 @@ class CurriculumCallback(TrainerCallback):
         if not self._told or logs is None:
             return
         groups, self._told = self._told, []
+        del state.log_history[:-1]  # the run's metrics have it; checkpoints would grow with it
         metrics = {**numbers(logs), **self._speed()}
         report = self.run.report(state.global_step, state.max_steps, groups, metrics)
         logs.update(curriculum_metrics(report))
+
+    def on_save(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
+        """Make the checkpoint a policy's folder that ``rods eval --policy`` reads."""
+        for path in self.policy_files:
+            if rank() == 0 and path.is_file():
+                shutil.copy(path, Path(str(args.output_dir)) / f"checkpoint-{state.global_step}")
 
     def _draw(self, epoch: int) -> tuple[EpochPlan, tuple[Task, ...]]:
         plan = self.curriculum.begin_epoch(epoch)

@@ -23,6 +23,7 @@ TINY_DEFAULTS: dict[str, JsonValue] = {
     "max_completion_length": 512,
     "message_budget": 64,
     "gradient_checkpointing": False,
+    "cpu_threads": 1,  # a second one spins, and on a busy machine costs more than it gives
     "save_every": 8,
 }
 
@@ -120,6 +121,9 @@ class GrpoConfig(Trainer.Config):
     )
     gradient_checkpointing: bool = Field(
         True, description="Recompute activations in the backward pass (tiny: off)."
+    )
+    cpu_threads: int = Field(
+        0, ge=0, description="Threads of torch without a GPU; 0: as torch decides (tiny: 1)."
     )
     save_every: int = Field(20, ge=1, description="Optimizer steps between checkpoints (tiny: 8).")
     save_total_limit: int = Field(2, ge=1, description="Checkpoints kept.")

@@ -51,6 +51,12 @@ class ChatPolicy:
         self.tokenizer.save_pretrained(folder)
 
 
+def limit_threads(config: GrpoConfig) -> None:
+    """Torch keeps to the configured threads, unless OMP_NUM_THREADS says otherwise."""
+    if config.cpu_threads and "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(config.cpu_threads)
+
+
 def make(config: GrpoConfig, environment: Environment, run: RunFolder | None) -> Policy:
     """The policy that the configuration names; the tiny one is kept in the run's folder."""
     if not config.tiny:

@@ -106,6 +106,7 @@ class GrpoTrainer(Trainer):
         """The policy that the configuration or ``load`` names."""
         from rods_grpo_trl import policies  # noqa: PLC0415 - heavy, see the module
 
+        policies.limit_threads(self.config)
         if self._folder is not None:
             return policies.load(self._folder, environment, self.config)
         return policies.make(self.config, environment, run)

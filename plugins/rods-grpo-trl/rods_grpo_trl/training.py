@@ -30,12 +30,14 @@ from rods_grpo_trl.grpo_args import (
     updates_per_generation,
 )
 from rods_grpo_trl.harvest import Ledger
+from rods_grpo_trl.policies import INITIAL
 from rods_grpo_trl.policy import Policy, choose_generation
 from rods_grpo_trl.ranks import from_rank_zero, gather, rank, world_size
 from rods_grpo_trl.rollouts import RolloutFunction, Rollouts
 from rods_grpo_trl.sampler import CachedSampler
 from rods_grpo_trl.schedule import Schedule
 from rods_grpo_trl.seeds import derive_seed
+from rods_grpo_trl.tiny.policy import CARD
 from rods_grpo_trl.trl_generation import TrlGenerator
 
 log = logging.getLogger(__name__)
@@ -83,6 +85,7 @@ class Training:
             trainer.rollout_function,
             steps_per_epoch=steps,
             updates=updates_per_generation(self.config),
+            policy_files=[run.path / INITIAL / CARD],
         )
         adapter.put_first(trainer, callback)
         set_seed(self.seed % 2**32, device_specific=True)  # whatever was drawn before this

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +171,31 @@ def test_without_a_policy_there_is_nothing_to_train_or_save(tmp_path: Path) -> N
 def test_a_tiny_policy_says_that_it_is_no_language_model() -> None:
     assert "not those of a language model" in GrpoTrainer().notes(LampWorld())[0]
     assert GrpoTrainer(GrpoTrainer.Config(model="Qwen/Qwen3-4B")).notes(LampWorld()) == ()
+
+
+def test_a_checkpoint_holds_the_last_step_only_and_can_be_evaluated(tmp_path: Path) -> None:
+    card = tmp_path / "initial" / "rods_tiny.json"
+    card.parent.mkdir()
+    card.write_text("{}")
+    trained(tmp_path, LampCurriculum())
+    newest = tmp_path / "checkpoints" / "checkpoint-4"
+    assert (newest / card.name).read_text() == "{}"
+    assert len(json.loads((newest / "trainer_state.json").read_text())["log_history"]) == 1
+
+
+def test_curriculum_metrics_reach_the_trackers(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import (  # noqa: PLC0415
+        EventAccumulator,
+    )
+
+    trained(tmp_path, LampCurriculum(), report_to=("tensorboard",))
+    (events,) = (tmp_path / "checkpoints").rglob("events.out*")
+    read = EventAccumulator(str(events))
+    read.Reload()
+    assert [event.step for event in read.Scalars("train/pool/active")] == [1, 2, 3, 4]
+    assert "train/regions/boundary" in read.Tags()["scalars"]
+    assert "train/loss" in read.Tags()["scalars"]
 
 
 # ------------------------------------------------------------------------------- learning
