@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import pytest
 import torch
 from rods_grpo_trl.conversation import Conversation
-from rods_grpo_trl.sampler import CachedSampler, LlamaCache, unsupported
+from rods_grpo_trl.llama_cache import LlamaCache, unsupported
+from rods_grpo_trl.sampler import CachedSampler
 from rods_grpo_trl.tiny.corpus import read_corpus
 from rods_grpo_trl.tiny.model import TinySize
 from rods_grpo_trl.tiny.policy import TinyPolicy, untrained
