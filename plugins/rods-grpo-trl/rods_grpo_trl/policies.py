@@ -87,7 +87,8 @@ def load(folder: Path, environment: Environment, config: GrpoConfig) -> Policy:
         return load_chat(str(folder), config.model_copy(update={"lora": None}))
     base = json.loads((folder / ADAPTER).read_text())["base_model_name_or_path"]
     policy = load_chat(str(base), config.model_copy(update={"lora": None}))
-    merged = PeftModel.from_pretrained(policy.model, str(folder)).merge_and_unload()
+    with quiet():
+        merged = PeftModel.from_pretrained(policy.model, str(folder)).merge_and_unload()
     return ChatPolicy(merged, policy.tokenizer, policy.dialect, policy.context)
 
 
@@ -152,6 +153,7 @@ def _from_pretrained(
         model = AutoModelForCausalLM.from_pretrained(
             path, dtype=dtype_of(config), **gguf, **options
         )
+        model.name_or_path = name  # an adapter writes down what it was trained on
     except (OSError, ValueError, ImportError) as error:
         raise DataError(
             f"Cannot load the model {name!r}: {error}. Download it with "
