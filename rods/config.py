@@ -106,7 +106,7 @@ class Settings:
         try:
             return model.model_validate(values)
         except ValidationError as error:
-            lines = [self._describe(table, model, dict(e)) for e in error.errors()]
+            lines = [self._describe(table, model, fault) for fault in _innermost(error)]
             raise ConfigError("\n".join(lines)) from error
 
     def _source(self, table: str, key: str) -> str:
@@ -144,11 +144,13 @@ def load_settings(
 def read_toml(file: Path) -> dict[str, Any]:
     """The parsed file, or a ConfigError that names it and the place."""
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))  # an editor's mark is no fault
     except OSError as error:
         raise ConfigError(f"Cannot read {file}: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} is not valid TOML: {error}.") from error
+    except RecursionError as error:
+        raise ConfigError(f"{file} is nested too deeply.") from error
 
 
 def parse_override(text: str) -> Tables:
@@ -167,6 +169,8 @@ def parse_value(text: str) -> Any:
         parsed = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
         return text
+    except RecursionError as error:
+        raise ConfigError(f"The value {text[:20]}... is nested too deeply.") from error
     return parsed["value"] if parsed.keys() == {"value"} else text
 
 
@@ -205,6 +209,18 @@ def _without_none(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_without_none(item) for item in value]
     return value
+
+
+def _innermost(error: ValidationError) -> list[dict[str, Any]]:
+    """The faults, without those of a container that only lacks its faulty items."""
+    faults: list[dict[str, Any]] = [dict(fault) for fault in error.errors()]
+    places = [fault["loc"] for fault in faults]
+    return [
+        fault
+        for fault, loc in zip(faults, places, strict=True)
+        if fault["type"] != "too_short"
+        or not any(len(p) > len(loc) and p[: len(loc)] == loc for p in places)
+    ]
 
 
 def _expected(message: str) -> str:

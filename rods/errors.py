@@ -20,6 +20,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+_NAMES_SHOWN = 30  # in a hint; a world may know thousands
+
 
 class RodsError(Exception):
     """What happened, what was expected and what to do, in one line."""
@@ -60,7 +62,15 @@ class WorldError(RodsError):
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint that names the nearest known name, or lists what is known; ends the error line."""
     names = sorted(known)
+    shown, more = ", ".join(names[:_NAMES_SHOWN]), len(names) - _NAMES_SHOWN
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if close:
         return f"Did you mean {close[0]!r}?"
-    return f"Known: {', '.join(names)}." if names else "None is known."
+    if more > 0:
+        return f"Known: {shown} and {more} more."
+    return f"Known: {shown}." if names else "None is known."
+
+
+def reason(error: BaseException) -> str:
+    """Class and message of an error that rods did not raise, on one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"

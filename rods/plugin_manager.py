@@ -15,7 +15,7 @@ import pluggy
 from packaging.requirements import InvalidRequirement, Requirement
 
 from rods import hookspecs
-from rods.errors import PluginError, did_you_mean
+from rods.errors import PluginError, did_you_mean, reason
 from rods.interfaces import (
     Buffer,
     Component,
@@ -168,9 +168,8 @@ def _requires(dist: Distribution | None) -> list[str]:
 def _register(plugins: Plugins, entry: PluginEntry) -> None:
     try:
         module = entry.point.load()
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise PluginError(f"{entry.label} cannot be imported: {reason}") from error
+    except (Exception, SystemExit) as error:  # a script that was named by mistake exits
+        raise PluginError(f"{entry.label} cannot be imported: {reason(error)}") from error
     try:
         plugins.manager.register(module, entry.name)
         plugins.manager.check_pending()
@@ -198,9 +197,8 @@ def _components(plugins: Plugins, entry: PluginEntry, kind: str) -> Iterable[Any
     try:
         results = plugins.manager.subset_hook_caller(hook, others)()
         return [component for result in results for component in result]
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise PluginError(f"{entry.label} failed in {hook}: {reason}") from error
+    except (Exception, SystemExit) as error:
+        raise PluginError(f"{entry.label} failed in {hook}: {reason(error)}") from error
 
 
 def _module(plugins: Plugins, entry: PluginEntry) -> Any:

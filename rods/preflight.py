@@ -106,7 +106,11 @@ def _fault(environment: Environment, task: Task) -> str:
 
 
 def _folder_check(out: Path) -> Check:
-    parent = next(p for p in (out.absolute(), *out.absolute().parents) if p.exists())
+    try:
+        parent = next(p for p in (out.absolute(), *out.absolute().parents) if p.exists())
+    except OSError as error:  # a name that no file system takes
+        fault = f"{out} cannot be written: {error.strerror}"
+        return Check(name="folder", ok=False, detail=fault, fix="--out DIR")
     ok = parent.is_dir() and os.access(parent, os.W_OK)
     detail = f"{out} can be written" if ok else f"{parent} cannot be written"
     return Check(name="folder", ok=ok, detail=detail, fix="" if ok else "--out DIR")

@@ -38,7 +38,7 @@ class TrainerConfig(Table):
     group_size: int = Field(8, ge=2)
     mode: Literal["plain", "vllm"] = "plain"
     sampling: Sampling = Sampling()
-    stages: tuple[Stage, ...] = (Stage(),)
+    stages: tuple[Stage, ...] = Field((Stage(),), min_length=1)
     folder: Path | None = None
 
 
@@ -123,6 +123,28 @@ def test_a_file_that_is_no_toml_is_named_with_the_place(tmp_path: Path) -> None:
         settings(tmp_path, "[run\n")
 
 
+def test_nesting_without_end_is_refused(tmp_path: Path) -> None:
+    deep = "[" * 20_000
+    with pytest.raises(ConfigError, match=r"run\.toml is nested too deeply"):
+        settings(tmp_path, f"[run]\nseed = {deep}")
+    with pytest.raises(ConfigError, match=r"The value \[+\.\.\. is nested too deeply"):
+        parse_override(f"run.seed={deep}")
+
+
+def test_the_byte_order_mark_of_an_editor_is_no_fault(tmp_path: Path) -> None:
+    assert settings(tmp_path, "\ufeff[run]\nseed = 1\n").values == {"run": {"seed": 1}}
+
+
+def test_a_faulty_item_is_one_line_and_its_list_is_not_called_empty(tmp_path: Path) -> None:
+    message = refusal(settings(tmp_path, "", "trainer.stages=[{epochs = 0}]"))
+    assert message.startswith("trainer.stages.0.epochs = 0 (")
+    assert "\n" not in message
+
+
+def test_an_empty_list_is_refused(tmp_path: Path) -> None:
+    assert "at least 1 item" in refusal(settings(tmp_path, "", "trainer.stages=[]"))
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"Cannot read .*absent\.toml: No such file"):
         load_settings(tmp_path / "absent.toml")
@@ -163,9 +185,9 @@ def test_values_are_toml_literals_or_plain_text(text: str, value: object) -> Non
             temperature=st.floats(allow_nan=False),
             top_p=st.none() | st.floats(allow_nan=False),
         ),
-        stages=st.lists(st.builds(Stage, name=st.text(), epochs=st.integers(1, 9)), max_size=3).map(
-            tuple
-        ),
+        stages=st.lists(
+            st.builds(Stage, name=st.text(), epochs=st.integers(1, 9)), min_size=1, max_size=3
+        ).map(tuple),
         folder=st.none() | st.just(Path("a/b")),
     )
 )

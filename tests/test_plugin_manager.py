@@ -94,6 +94,8 @@ def test_a_component_registered_twice_names_both_plugins(install: Install) -> No
     ("source", "reason"),
     [
         ("import does_not_exist", "cannot be imported: ModuleNotFoundError: No module named"),
+        ("raise ValueError('one\\ntwo')", "cannot be imported: ValueError: one two"),
+        ("raise SystemExit(0)", "cannot be imported: SystemExit: 0"),
         ("1 / 0", "cannot be imported: ZeroDivisionError: division by zero"),
         (
             "import rods\n@rods.hookimpl\ndef rods_register_enviroments(): return []",

@@ -98,6 +98,12 @@ def test_a_file_in_the_way_of_the_folder_is_found(tmp_path: Path) -> None:
     assert not found(FakeEnvironment(), tmp_path / "file" / "run")["folder"].ok
 
 
+def test_a_folder_whose_name_is_too_long_is_found(tmp_path: Path) -> None:
+    check = found(FakeEnvironment(), tmp_path / ("x" * 300))["folder"]
+    assert not check.ok
+    assert check.detail.endswith("File name too long")
+
+
 def test_what_failed_is_one_error_with_its_remedy() -> None:
     checks = [Check(name="a", ok=True), *Trainer().preflight(FakeEnvironment(), [])]
     with pytest.raises(UserError, match="packages: torch is missing -> pip install torch"):

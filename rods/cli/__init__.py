@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rods import __version__
-from rods.errors import PluginError, RodsError, did_you_mean
+from rods.errors import PluginError, RodsError, did_you_mean, reason
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -89,9 +89,8 @@ def _load_extra(points: list[EntryPoint]) -> click.Command:
         raise PluginError(f"{where} is in several distributions; uninstall all but one.")
     try:
         command = points[0].load()
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise PluginError(f"{where} cannot be imported: {reason}") from error
+    except (Exception, SystemExit) as error:
+        raise PluginError(f"{where} cannot be imported: {reason(error)}") from error
     if not isinstance(command, click.Command):
         raise PluginError(f"{where} is a {type(command).__name__}, expected a click command.")
     return command
@@ -133,8 +132,7 @@ def _explain(error: Exception) -> int:
         status = error.exit_status
         _say(f"Error: {error}")
     elif not isinstance(error, BrokenPipeError):
-        text = " ".join(str(error).split())
-        _say(f"Error: {type(error).__name__}: {text} (`rods --debug ...` shows where)")
+        _say(f"Error: {reason(error)} (`rods --debug ...` shows where)")
     _say_notes(error)
     return status
 
