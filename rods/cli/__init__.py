@@ -128,6 +128,9 @@ def _explain(error: Exception) -> int:
     status = 1
     if _disk_is_full(error):
         _say("Error: No space is left on the disk; make room, what was done is kept.")
+    elif isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        status = 2  # any path of the command line can be so, wherever it is first looked up
+        _say(f"Error: {error.strerror}: {str(error.filename)[:60]}...; give a shorter path.")
     elif isinstance(error, RodsError):
         status = error.exit_status
         _say(f"Error: {error}")

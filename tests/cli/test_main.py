@@ -114,3 +114,16 @@ def test_a_full_disk_and_an_interruption_have_their_own_words(
     full = "Error: No space is left on the disk; make room, what was done is kept.\n"
     expected = (1, full) if "OSError" in error else (130, "\nInterrupted.\n")
     assert (done.returncode, done.stderr) == expected
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("run", "--plugins", "stockroom", "--out"), ("run", "--resume"), ("pool", "stats")],
+)
+def test_a_name_that_no_file_system_takes_is_one_line_and_status_two(
+    here: Rods, arguments: tuple[str, ...]
+) -> None:
+    done = here(*arguments, "x" * 300)
+    assert done.returncode == 2
+    assert done.stderr.endswith("x...; give a shorter path.\n")
+    assert done.stderr.count("\n") == 1
