@@ -179,6 +179,7 @@ def _owned(config: GrpoConfig, output: Path, seed: int) -> dict[str, Any]:
         "seed": seed % 2**32,
         "report_to": list(config.report_to) or "none",
         "ddp_timeout": config.ddp_timeout_s,
+        "ddp_find_unused_parameters": False,
         "top_p": 1.0,  # any truncation biases the importance ratio
     }
 
