@@ -18,6 +18,8 @@ from rods_grpo_trl.conversation import Conversation
 from rods_grpo_trl.generation import Generator
 from rods_grpo_trl.llama_cache import LlamaCache, unsupported
 
+__all__ = ["CachedSampler", "unsupported"]
+
 
 @dataclass(slots=True)
 class _Row:

@@ -10,7 +10,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from rods_grpo_trl.tiny.tokenizer import TokenizerKind
 
-SizeName = Literal["office-1m", "bfcl-2m"]
+SizeName = Literal["office-1m", "bfcl-1m"]
 
 
 class TinySize(BaseModel):
@@ -25,6 +25,7 @@ class TinySize(BaseModel):
     mlp: int = Field(ge=8, description="Width inside the MLP.")
     context: int = Field(ge=64, description="Prompt and completion together, in tokens.")
     vocabulary: int = Field(ge=272, description="Most tokens the tokenizer may have.")
+    shown: int = Field(96, ge=1, description="Tokens of a tool's result that are shown.")
     tokenizer: TokenizerKind
 
 
@@ -34,10 +35,10 @@ SIZES: dict[SizeName, TinySize] = {
         hidden=128, layers=4, heads=4, kv_heads=4, mlp=352, context=256, vocabulary=640,
         tokenizer="syllables",
     ),
-    # 2.0M parameters, a fixed set of tasks with long texts: learns by heart
-    "bfcl-2m": TinySize(
-        hidden=192, layers=4, heads=6, kv_heads=3, mlp=512, context=768, vocabulary=2048,
-        tokenizer="bpe",
+    # 1.0M parameters, a fixed set of tasks with long texts: learns by heart
+    "bfcl-1m": TinySize(
+        hidden=128, layers=4, heads=4, kv_heads=2, mlp=352, context=768, vocabulary=2048,
+        shown=32, tokenizer="bpe",
     ),
 }  # fmt: skip
 

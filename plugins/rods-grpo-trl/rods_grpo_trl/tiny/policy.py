@@ -59,18 +59,19 @@ def load(folder: Path, tools: Mapping[str, ToolSpec]) -> TinyPolicy:
             f"{folder} holds no tiny policy that can be read: {error}. Name a folder that "
             "'rods run' wrote, or delete it if it is a cache."
         ) from error
-    return TinyPolicy(model, tokenizer, CompactDialect(tokenizer, tools), card)
+    dialect = CompactDialect(tokenizer, tools, max_shown=TinySize(**card["size"]).shown)
+    return TinyPolicy(model, tokenizer, dialect, card)
 
 
 def choose_size(corpus: Corpus) -> SizeName:
     """The size that fits: tasks with fresh entities are to be copied, few tasks are remembered."""
-    return "office-1m" if corpus.fresh else "bfcl-2m"
+    return "office-1m" if corpus.fresh else "bfcl-1m"
 
 
 def untrained(environment: Environment, corpus: Corpus, size: TinySize, seed: int) -> TinyPolicy:
     """A policy whose tokenizer knows the corpus and whose weights are random."""
     tokenizer = learn_tokenizer(size.tokenizer, corpus.texts, corpus.values, size.vocabulary)
-    dialect = CompactDialect(tokenizer, environment.tools())
+    dialect = CompactDialect(tokenizer, environment.tools(), max_shown=size.shown)
     model = build_model(size, tokenizer, dialect.eos_ids, seed)
     card = {"environment": environment.name, "size": size.model_dump(), "seed": seed}
     return TinyPolicy(model, tokenizer, dialect, card)
