@@ -16,9 +16,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from rods.errors import WorldError
-from rods.interfaces import Environment, Session
+from rods.interfaces import Environment, Session, Synthesizer
 from rods.types import (
     AssistantMessage,
+    Candidate,
     EpochPlan,
     JsonObject,
     Message,
@@ -26,6 +27,7 @@ from rods.types import (
     RolloutGroup,
     Split,
     StepReport,
+    SynthesisOutcome,
     Task,
     ToolCall,
     ToolResult,
@@ -94,6 +96,21 @@ def lamp_task(*wanted: str) -> Task:
         turns=tuple(Turn(user=name, reference=(ToolCall(name=name),)) for name in wanted),
         initial_state=dict.fromkeys(LAMPS, False),
     )
+
+
+class LampSynthesizer(Synthesizer):
+    """Other lamps in as many turns."""
+
+    name = "lamps"
+
+    def synthesize(self, seed: Task, *, n: int, rng_seed: int) -> SynthesisOutcome:
+        rng = random.Random(f"{rng_seed}/{seed.id}")
+        made = [lamp_task(*rng.choices(LAMPS, k=len(seed.turns) + 1)) for _ in range(n)]
+        lineage = {"origin": "synthetic", "parent_id": seed.id, "generation": seed.generation + 1}
+        tasks = [task.model_copy(update=lineage).with_content_id() for task in made]
+        return SynthesisOutcome(
+            candidates=tuple(Candidate(task=task, seed_id=seed.id) for task in tasks)
+        )
 
 
 # ------------------------------------------------------------------------------- the language

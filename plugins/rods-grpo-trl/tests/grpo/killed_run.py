@@ -1,6 +1,6 @@
 """Trainings that are killed and resumed, each in a fork of this process: see test_resume.py.
 
-Prints one JSON object: what the training gave when nothing happened, and after each misfortune.
+Prints one JSON object: by sampler, what a training gave in peace and after each misfortune.
 """
 
 from __future__ import annotations
@@ -18,30 +18,60 @@ from typing import Any
 import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
-from fakes import LampCurriculum, LampRun, LampTrainer, LampWorld, weights
+from fakes import LampRun, LampSynthesizer, LampTrainer, LampWorld, weights
 from rods_grpo_trl import adapter, harvest
 
-Arm = Callable[[LampCurriculum], None]
+from rods.buffers import DualControlBuffer
+from rods.curriculum import Curriculum, CurriculumConfig
+from rods.pool import Pool
+from rods.selectors import BoundarySelector
+from rods.synthesis.service import SynthesisConfig, SynthesisService
+from rods.types import PoolState, TrainingStage
+
+Arm = Callable[[Curriculum], None]
+
+
+def curriculum(world: LampWorld, pool: Pool) -> Curriculum:
+    """The real one, with synthesis in step; low rewards count as boundary."""
+    synthesizer = LampSynthesizer(None, world)
+    config = SynthesisConfig(mode="sync")
+    service = SynthesisService(config, pool=pool, synthesizer=synthesizer, seed=3)
+    loose = {"burn_in": 0.0, "unsolvable": 0.0, "beta": 1.0, "p_max": 4}
+    seam = Curriculum(
+        CurriculumConfig(epoch_size=8, redraw="never", stages=(TrainingStage(epochs=4),)),
+        pool=pool,
+        selector=BoundarySelector(BoundarySelector.Config(alpha_low=0.01, cooldown_steps=1), pool),
+        buffer=DualControlBuffer(DualControlBuffer.Config(**loose), pool),
+        synthesizer=synthesizer,
+        synthesis=service,
+        seed=3,
+    )
+    service.start()
+    return seam
 
 
 def train(folder: Path, generation: str, *, resume: bool, arm: Arm = lambda c: None) -> None:
     """Eight steps in four epochs, a checkpoint every second step."""
-    run = LampRun(folder, seed=3, resume=resume)
-    curriculum = LampCurriculum(epochs=4, folder=folder / "pool")
+    world, run = LampWorld(), LampRun(folder, seed=3, resume=resume)
+    folder.mkdir(parents=True, exist_ok=True)
+    pool = Pool.open(f"sqlite:///{folder / 'pool.sqlite'}")
+    pool.add_seeds(world.tasks("train"))
     trainer = LampTrainer(folder / "policy", save_every=2, generation=generation)
-    world = LampWorld()
     trainer.prepare(world, world.tasks("train"), run)
     if not resume:  # what was drawn before the training must not matter
         trainer.evaluate(world.tasks("eval"), world, k=2, seed=9)
-    arm(curriculum)
-    trainer.train(curriculum, world, run)
+    seam = curriculum(world, pool)
+    arm(seam)
+    trainer.train(seam, world, run)
     vector = weights(trainer).double()
+    stats = pool.stats()
     outcome = {
         "weights": [float(vector.sum()), float(vector.abs().sum()), float(vector[::97].sum())],
-        "observed": {
-            s: [(g.entry_id, g.rewards) for g in gs] for s, gs in curriculum.observed.items()
-        },
+        "pool": pool.digest(),
+        "injected": stats.injected,
+        "retired": stats.states.get(PoolState.RETIRED, 0),
     }
+    pool.close()
     (folder / "outcome.json").write_text(json.dumps(outcome))
 
 
@@ -49,7 +79,7 @@ def train(folder: Path, generation: str, *, resume: bool, arm: Arm = lambda c: N
 def after_observing(step: int) -> Arm:
     """The pool knows the step, no checkpoint does."""
 
-    def arm(curriculum: LampCurriculum) -> None:
+    def arm(curriculum: Curriculum) -> None:
         observe = curriculum.observe
 
         def observe_and_die(number: int, groups: Any) -> None:
@@ -65,7 +95,7 @@ def after_observing(step: int) -> Arm:
 def within_rollouts(step: int) -> Arm:
     """The rollouts of the step were played, its update was not made."""
 
-    def arm(curriculum: LampCurriculum) -> None:
+    def arm(curriculum: Curriculum) -> None:
         enter, calls = harvest.Ledger.enter, list[int]()
 
         def enter_or_die(self: Any, played: Any) -> None:
@@ -82,7 +112,7 @@ def within_rollouts(step: int) -> Arm:
 def within_checkpoint(step: int) -> Arm:
     """The last file of the checkpoint was cut short."""
 
-    def arm(curriculum: LampCurriculum) -> None:
+    def arm(curriculum: Curriculum) -> None:
         save = adapter.SeamTrainer._save_checkpoint
 
         def save_half(self: Any, model: Any, trial: Any) -> None:
@@ -136,8 +166,8 @@ def killed(folder: Path, generation: str, kills: int, within_s: float) -> Any:
     return json.loads((folder / "outcome.json").read_text())
 
 
-def main(root: Path, generation: str, kills: int) -> None:
-    torch.set_num_threads(1)
+def outcomes_of(root: Path, generation: str, kills: int) -> dict[str, Any]:
+    """What a training gave in peace, and after each misfortune."""
     started = time.monotonic()
     calm = root / "calm"
     assert finish(lambda: train(calm, generation, resume=False)) == 0
@@ -152,8 +182,17 @@ def main(root: Path, generation: str, kills: int) -> None:
         outcomes[name] = resumed(root / name, generation, arm)
     if kills:
         outcomes["killed"] = killed(root / "killed", generation, kills, seconds)
-    json.dump(outcomes, sys.stdout)
+    return outcomes
+
+
+def main(root: Path, kills: int) -> None:
+    torch.set_num_threads(1)
+    found = {
+        "cached": outcomes_of(root / "cached", "cached", kills),
+        "transformers": outcomes_of(root / "transformers", "transformers", 0),
+    }
+    json.dump(found, sys.stdout)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
+    main(Path(sys.argv[1]), int(sys.argv[2]))
