@@ -8,6 +8,7 @@ everything has nothing left to learn from rewards.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import math
 import time
@@ -85,7 +86,7 @@ SCHEDULES: dict[SizeName, WarmStart] = {
         phases=(Phase(steps=100, batch=32, turns=1), Phase(steps=140, batch=32)), decay=120
     ),
     "bfcl-1m": WarmStart(
-        phases=(Phase(steps=260, batch=6),), decay=130, sharpen=1.5, check_after=260
+        phases=(Phase(steps=360, batch=4),), decay=180, sharpen=1.5, check_after=360
     ),
 }
 
@@ -112,9 +113,9 @@ def warm_started(
     inputs = {
         "version": VERSION,
         "environment": environment.name,
-        "options": environment.config.model_dump(mode="json"),
         "hashes": dict(environment.data_hashes()),
         "corpus": corpus.digest,
+        "looked_at": _digest(_spread(environment.tasks("train"), plan.check_tasks)),
         "size": shape.model_dump(),
         "schedule": plan.model_dump(),
         "seed": seed,
@@ -232,6 +233,10 @@ class _Training:
             f"{self.environment.name!r} gives no practice task whose reference fits into "
             f"{self.policy.context} tokens; choose a larger policy or easier tasks."
         )
+
+
+def _digest(tasks: Sequence[Task]) -> str:
+    return hashlib.sha256("\n".join(t.model_dump_json() for t in tasks).encode()).hexdigest()
 
 
 def _spread(tasks: Sequence[Task], n: int) -> list[Task]:
