@@ -149,11 +149,13 @@ class _Place:
         row = index[owner]
         slot = used[row] + column
         attending = len(used) if dense else len(rows)
+        in_order = not dense or list(rows) == list(range(attending))
+        plain = in_order and len(rows) == len(row) == attending  # one token in each
         return cls(
             lengths=lengths,
             slot=slot,
             target=(_heads_of(row, kv), slot[:, None].expand(-1, kv)),
-            block=None if len(row) == attending else (row if dense else owner, column),
+            block=None if plain else (row if dense else owner, column),
             gathered=None if dense else _heads_of(index, kv).flatten(),
             attending=attending,
             longest=int(lengths.max()),

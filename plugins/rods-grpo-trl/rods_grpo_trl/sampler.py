@@ -86,8 +86,10 @@ class CachedSampler(Generator):
 
     def _sample(self, logits: Tensor) -> tuple[list[int], list[float]]:
         logprobs = torch.log_softmax(logits / (self.temperature or 1.0), -1)
-        if self.temperature:
-            chosen = torch.multinomial(logprobs.exp(), 1, generator=self.generator)
+        if self.temperature:  # the inverse distribution function: cheaper than multinomial
+            mass = logprobs.exp().cumsum(-1)
+            drawn = torch.rand(len(mass), 1, generator=self.generator) * mass[:, -1:]
+            chosen = torch.searchsorted(mass, drawn, right=True).clamp(max=mass.shape[1] - 1)
         else:
             chosen = logprobs.argmax(-1, keepdim=True)
         return chosen[:, 0].tolist(), logprobs.gather(1, chosen)[:, 0].tolist()
@@ -101,7 +103,7 @@ def _next_turn(rows: Sequence[_Row]) -> list[int]:
     going = [i for i, row in enumerate(rows) if not row.conversation.done]
     long = [i for i in going if len(rows[i].unread) > 1]
     short = [i for i in going if len(rows[i].unread) == 1]
-    return long if not short or len(long) >= max(4, len(short) // 3) else short
+    return long if not short or len(long) >= max(4, len(short) // 4) else short
 
 
 def _compact(rows: list[_Row], cache: LlamaCache) -> list[_Row]:
