@@ -59,7 +59,9 @@ class VllmOptions(Options):
         "message more.",
     )
     sleep_mode: bool = Field(False, description="Free the engine's memory during the update.")
-    server_url: str | None = Field(None, description="Base URL of a server; wins over host, port.")
+    server_url: str | None = Field(
+        None, min_length=1, description="Base URL of a server; wins over host, port."
+    )
     server_host: str = Field("127.0.0.1", description="Host of the server.")
     server_port: int = Field(8000, ge=1, le=65535, description="Port of the server.")
     server_timeout_s: float = Field(240.0, gt=0, description="How long to wait for the server.")
@@ -69,14 +71,18 @@ class GrpoConfig(Trainer.Config):
     """GRPO with TRL. Options that are not here go through ``grpo`` to ``trl.GRPOConfig``."""
 
     model: str = Field(
-        TINY, description="'tiny', a folder, a GGUF file, or a model name of the Hugging Face hub."
+        TINY,
+        min_length=1,
+        description="'tiny', a folder, a GGUF file, or a model name of the Hugging Face hub.",
     )
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         "auto", description="Type of the weights; auto: bfloat16 on a GPU, float32 without one."
     )
     lora: LoraOptions | None = Field(None, description="Train an adapter; absent: all weights.")
-    group_size: int = Field(16, ge=2, description="Rollouts of one prompt, K (tiny: 8).")
-    prompts_per_step: int = Field(8, ge=1, description="Prompts in one optimizer step.")
+    group_size: int = Field(16, ge=2, le=10_000, description="Rollouts of one prompt, K (tiny: 8).")
+    prompts_per_step: int = Field(
+        8, ge=1, le=1_000_000, description="Prompts in one optimizer step."
+    )
     micro_batch_size: int = Field(
         4, ge=1, description="Rollouts in one forward pass of one rank (tiny: 64)."
     )
@@ -103,6 +109,7 @@ class GrpoConfig(Trainer.Config):
     )
     chat_template: str | None = Field(
         None,
+        min_length=1,
         description="A Jinja file instead of the model's own template.",
     )
     chat_template_kwargs: dict[str, JsonValue] = Field(

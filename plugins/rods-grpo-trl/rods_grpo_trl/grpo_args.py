@@ -23,6 +23,7 @@ OURS: Mapping[str, str] = {
     "gradient_accumulation_steps": "trainer.prompts_per_step and trainer.micro_batch_size",
     "activation_checkpointing": "trainer.gradient_checkpointing",
     "gradient_checkpointing": "trainer.gradient_checkpointing",
+    "hub_token": "the variable HF_TOKEN: settings are kept in the run's folder",
     "learning_rate": "trainer.learning_rate",
     "loss_type": "trainer.loss_type",
     "lr_scheduler_type": "trainer.lr_schedule",

@@ -28,6 +28,7 @@ from rods_grpo_trl.hf_chat import HfChatDialect
 from rods_grpo_trl.policy import Policy
 from rods_grpo_trl.quiet import quiet
 from rods_grpo_trl.ranks import from_rank_zero
+from rods_grpo_trl.reading import UNREADABLE
 from rods_grpo_trl.seeds import derive_seed
 from rods_grpo_trl.tiny import policy as tiny
 from rods_grpo_trl.warm_start import warm_started
@@ -85,10 +86,13 @@ def load(folder: Path, environment: Environment, config: GrpoConfig) -> Policy:
         return tiny.load(folder, environment.tools())
     if not (folder / ADAPTER).is_file():
         return load_chat(str(folder), config.model_copy(update={"lora": None}))
-    base = json.loads((folder / ADAPTER).read_text())["base_model_name_or_path"]
-    policy = load_chat(str(base), config.model_copy(update={"lora": None}))
-    with quiet():
-        merged = PeftModel.from_pretrained(policy.model, str(folder)).merge_and_unload()
+    try:
+        base = json.loads((folder / ADAPTER).read_text())["base_model_name_or_path"]
+        policy = load_chat(str(base), config.model_copy(update={"lora": None}))
+        with quiet():
+            merged = PeftModel.from_pretrained(policy.model, str(folder)).merge_and_unload()
+    except UNREADABLE as error:
+        raise DataError(f"Cannot load the adapter in {folder}: {error}.") from error
     return ChatPolicy(merged, policy.tokenizer, policy.dialect, policy.context)
 
 
@@ -154,7 +158,7 @@ def _from_pretrained(
             path, dtype=dtype_of(config), **gguf, **options
         )
         model.name_or_path = name  # an adapter writes down what it was trained on
-    except (OSError, ValueError, ImportError) as error:
+    except (*UNREADABLE, ImportError) as error:
         raise DataError(
             f"Cannot load the model {name!r}: {error}. Download it with "
             f"`hf download {name}`, or name a folder that holds it."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import shutil
 import tempfile
@@ -15,6 +16,8 @@ from platformdirs import user_cache_path
 
 from rods.errors import DataError
 from rods_grpo_trl.tiny.policy import TinyPolicy
+
+log = logging.getLogger(__name__)
 
 
 def cache_folder() -> Path:
@@ -32,7 +35,7 @@ def kept(
     """The policy made from ``inputs``, loaded if it is there, else made and kept.
 
     A second process that wants the same one waits for the first. A policy appears whole or not at
-    all: an interrupted ``make`` leaves nothing behind.
+    all: an interrupted ``make`` leaves nothing behind. One that was damaged since is made again.
     """
     root = cache if cache is not None else cache_folder()
     folder = root / digest(inputs)
@@ -40,14 +43,26 @@ def kept(
         root.mkdir(parents=True, exist_ok=True)
         lock = FileLock(f"{folder}.lock")
         with lock:
-            if not folder.is_dir():
-                _write(make(), folder)
+            if (found := _found(load, folder)) is not None:
+                return found
+            _write(make(), folder)
             return load(folder)
     except OSError as error:
         raise DataError(
             f"The warm start cannot be kept in {root}: {error}. Set RODS_CACHE to a folder that "
             "can be written."
         ) from error
+
+
+def _found(load: Callable[[Path], TinyPolicy], folder: Path) -> TinyPolicy | None:
+    if not folder.is_dir():
+        return None
+    try:
+        return load(folder)
+    except DataError as error:
+        log.warning("The kept warm start is damaged and is made again: %s", error)
+        shutil.rmtree(folder)
+        return None
 
 
 def digest(inputs: Mapping[str, object]) -> str:

@@ -15,6 +15,7 @@ from rods.errors import DataError
 from rods.interfaces import Environment
 from rods.types import ToolSpec
 from rods_grpo_trl.compact import CompactDialect
+from rods_grpo_trl.reading import UNREADABLE
 from rods_grpo_trl.tiny.corpus import Corpus
 from rods_grpo_trl.tiny.model import SizeName, TinySize, build_model
 from rods_grpo_trl.tiny.tokenizer import learn_tokenizer
@@ -54,12 +55,13 @@ def load(folder: Path, tools: Mapping[str, ToolSpec]) -> TinyPolicy:
         card = json.loads((folder / CARD).read_text())
         tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
         model = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32)
-    except (OSError, ValueError) as error:
+        shown = TinySize(**card["size"]).shown
+    except UNREADABLE as error:
         raise DataError(
             f"{folder} holds no tiny policy that can be read: {error}. Name a folder that "
             "'rods run' wrote, or delete it if it is a cache."
         ) from error
-    dialect = CompactDialect(tokenizer, tools, max_shown=TinySize(**card["size"]).shown)
+    dialect = CompactDialect(tokenizer, tools, max_shown=shown)
     return TinyPolicy(model, tokenizer, dialect, card)
 
 

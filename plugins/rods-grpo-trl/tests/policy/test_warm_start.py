@@ -144,6 +144,23 @@ def test_a_half_written_policy_never_appears(notes: Environment, tmp_path: Path)
     assert not [f for f in tmp_path.iterdir() if f.suffix != ".lock"]
 
 
+@pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "rods_tiny.json"])
+@pytest.mark.parametrize("left", [None, b"", b"{}", b"{"])
+def test_a_kept_policy_that_was_damaged_is_made_again(
+    notes: Environment, tmp_path: Path, file: str, left: bytes | None
+) -> None:
+    def start() -> TinyPolicy:
+        return kept({}, lambda: small(notes), lambda folder: load(folder, notes.tools()), tmp_path)
+
+    weights = start().model.state_dict()
+    (damaged,) = tmp_path.glob(f"*/{file}")
+    damaged.unlink()
+    if left is not None:
+        damaged.write_bytes(left)
+    again = start().model.state_dict()
+    assert all(torch.equal(weights[name], again[name]) for name in weights)
+
+
 def test_only_one_of_two_runs_makes_a_policy(notes: Environment, tmp_path: Path) -> None:
     made: list[int] = []
 
