@@ -21,6 +21,7 @@ from rods.types import (
     EpochPlan,
     JsonObject,
     JsonValue,
+    Phrase,
     ProgressReward,
     RolloutGroup,
     Split,
@@ -89,6 +90,8 @@ class Environment(Component, ABC):
 
     fits_tiny_policy: ClassVar[bool] = False
     """A policy of a few million parameters can learn these tasks, not only exercise the loop."""
+    terse_users: ClassVar[bool] = False
+    """Users speak in bare phrases without punctuation, as in "copy file a to b"."""
 
     def __init__(self, config: Component.Config | None = None) -> None:
         self.config = config if config is not None else self.Config()
@@ -137,6 +140,13 @@ class Environment(Component, ABC):
         appear.
         """
         return ()
+
+    def phrase(self, tool: str) -> Phrase | None:
+        """How users ask for the tool, where its description makes no good sentence; None: it does.
+
+        Only texts that no language model writes, and a model's instructions, are made of it.
+        """
+        return None
 
     def data_hashes(self) -> Mapping[str, str]:
         """What the tasks were read from -> SHA-256, for the run's manifest."""

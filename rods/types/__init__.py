@@ -47,6 +47,7 @@ from rods.types.synthesis import (
     SynthesisOutcome,
 )
 from rods.types.tasks import (
+    Phrase,
     Provenance,
     Task,
     ToolCall,
@@ -70,6 +71,7 @@ __all__ = [
     "JsonValue",
     "Kind",
     "Message",
+    "Phrase",
     "PoolState",
     "ProgressReward",
     "Provenance",

@@ -8,11 +8,21 @@ from importlib.resources import files
 from typing import Any, ClassVar
 
 from rods.interfaces import Component, Environment
-from rods.types import JsonObject, JsonValue, ProgressReward, Split, Task, ToolSpec, Trajectory
+from rods.types import (
+    JsonObject,
+    JsonValue,
+    Phrase,
+    ProgressReward,
+    Split,
+    Task,
+    ToolSpec,
+    Trajectory,
+)
 from rods_office.apps import TOOLS
 from rods_office.config import OfficeConfig
 from rods_office.entities import TRAIN_VALUES
 from rods_office.grammar.sets import TaskSets
+from rods_office.phrases import PHRASES
 from rods_office.scoring import score_by_delta
 from rods_office.session import OfficeSession
 
@@ -22,6 +32,7 @@ class OfficeEnvironment(Environment):
 
     name = "office"
     fits_tiny_policy = True
+    terse_users = True
     presets: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
         # 8 to 9 minutes on one busy core: 104 steps of 8 prompts, 26 epochs of 4 steps.
         "demo": {
@@ -70,6 +81,10 @@ class OfficeEnvironment(Environment):
         if not self.sets.options.instructions:
             return ""
         return files("rods_office").joinpath("policy.md").read_text(encoding="utf-8")
+
+    def phrase(self, tool: str) -> Phrase | None:
+        """How the office's own tasks ask for the tool."""
+        return PHRASES.get(tool)
 
     def suggest(self, tool: str, parameter: str, state: JsonObject) -> Sequence[JsonValue]:
         """All values that training may use for the parameter, whatever the state holds."""

@@ -1,0 +1,1 @@
+"""The user's words for an executed plan: without a language model, and what any must do."""
