@@ -18,12 +18,12 @@ from rods.structure.distance import distance
 from rods.structure.leaves import walk
 from rods.structure.lookups import suggested_values
 from rods.structure.profile import profile
+from rods.structure.schema import CallValidator
 from rods.structure.sources import Labeller
 from rods.structure.trace import Trace, idle_turns, replay
 from rods.synthesis.contracts import CritiqueStage, Draft, rejection
 from rods.synthesis.decontamination import DecontaminationConfig, Decontaminator
 from rods.synthesis.reasons import Reason
-from rods.synthesis.schema import CallValidator
 from rods.types import (
     ComplexityProfile,
     JsonObject,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rods.synthesis.schema import CallValidator, compiled
+from rods.structure.schema import CallValidator, compiled
 from rods.types import ToolCall, ToolSpec
 
 _SCHEMAS: list[dict[str, Any]] = [
