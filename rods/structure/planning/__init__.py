@@ -1,0 +1,6 @@
+"""New function sequences of a seed's structure, without a language model."""
+
+from rods.structure.planning.options import PlanningOptions, Strictness
+from rods.structure.planning.planner import PlanningOutcome, StructurePlanner
+
+__all__ = ["PlanningOptions", "PlanningOutcome", "Strictness", "StructurePlanner"]

@@ -1,0 +1,114 @@
+"""Which parameter of a function carries which label of a call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from rods.structure.constants import Constants
+from rods.structure.planning.catalog import Catalog, ParameterFacts
+from rods.structure.planning.skeleton import Labels
+from rods.types import SourceKind
+
+Feeders = tuple[tuple[str, ...], ...]  # for every label the functions whose results it takes
+Assignment = tuple[str, ...]  # for every label its parameter
+_MOST = 6
+_TRIED = 400  # leaves of the backtracking
+_TEXT, _NUMBER = "string", ("number", "integer")
+
+
+class Assigner:
+    """Answers are kept: the same few questions come up again and again."""
+
+    def __init__(self, catalog: Catalog, constants: Constants) -> None:
+        self._catalog = catalog
+        self._fed: dict[tuple[str, str], set[str]] = {}  # (producer, consumer) -> parameters
+        self._feedable: dict[str, set[str]] = {}
+        for pair, flows in catalog.flows.items():
+            producer, consumer = pair.split(" ")
+            parameters = {flow.parameter for flow in flows}
+            self._fed[producer, consumer] = parameters
+            self._feedable.setdefault(consumer, set()).update(parameters)
+        self._kinds = {
+            (tool, name): frozenset(_kinds(tool, name, parameter, constants))
+            for tool, facts in catalog.tools.items()
+            for name, parameter in facts.parameters.items()
+        }
+        self._known: dict[tuple[str, Labels, Feeders | None], tuple[Assignment, ...]] = {}
+
+    def assignments(
+        self, tool: str, labels: Labels, feeders: Feeders | None = None
+    ) -> tuple[Assignment, ...]:
+        """The most usual ways to carry the labels; none where the function cannot."""
+        key = (tool, labels, feeders)
+        if key not in self._known:
+            self._known[key] = tuple(self._found(tool, labels, feeders))
+        return self._known[key]
+
+    def _found(self, tool: str, labels: Labels, feeders: Feeders | None) -> list[Assignment]:
+        parameters = self._catalog.tools[tool].parameters
+        required = [n for n, p in parameters.items() if p.required]
+        if not len(required) <= len(labels) <= len(parameters):
+            return []
+        allowed = [self._allowed(tool, labels, i, feeders) for i in range(len(labels))]
+        found: list[Assignment] = []
+        for number, chosen in enumerate(_matchings(allowed, frozenset(required))):
+            if number >= _TRIED:
+                break
+            found.append(chosen)
+        found.sort(key=lambda a: -self._usual(parameters, labels, a))
+        return found[:_MOST]
+
+    def _allowed(self, tool: str, labels: Labels, i: int, feeders: Feeders | None) -> list[str]:
+        label = labels[i]
+        names = self._catalog.tools[tool].parameters
+        if label.producers:
+            if feeders is None:
+                return [n for n in names if n in self._feedable.get(tool, ())]
+            fed = [self._fed.get((producer, tool), set()) for producer in feeders[i]]
+            return [n for n in names if all(n in some for some in fed)]
+        return [n for n in names if label.kind in self._kinds[tool, n]]
+
+    def _usual(
+        self, parameters: Mapping[str, ParameterFacts], labels: Labels, chosen: Assignment
+    ) -> float:
+        """How much the assignment looks like what train references do."""
+        total = 0.0
+        for label, name in zip(labels, chosen, strict=True):
+            seen = parameters[name].labels
+            total += math.log((seen.get(label.kind.value, 0) + 0.3) / (sum(seen.values()) + 1))
+        return total
+
+
+def _matchings(
+    allowed: list[list[str]], required: frozenset[str], taken: Assignment = ()
+) -> Iterator[Assignment]:
+    """Every choice of different parameters that leaves no required one out."""
+    if len(taken) == len(allowed):
+        if required <= set(taken):
+            yield taken
+        return
+    if len(required - set(taken)) > len(allowed) - len(taken):
+        return
+    for name in allowed[len(taken)]:
+        if name not in taken:
+            yield from _matchings(allowed, required, (*taken, name))
+
+
+def _kinds(
+    tool: str, name: str, facts: ParameterFacts, constants: Constants
+) -> Iterator[SourceKind]:
+    """The labels that the parameter's values can have, results apart."""
+    if facts.kind == "boolean":
+        yield SourceKind.CONSTANT
+        return
+    yield SourceKind.USER
+    if constants.get((tool, name)):
+        yield SourceKind.CONSTANT
+    if SourceKind.CONSTANT in facts.labels:
+        yield SourceKind.CONSTANT
+    if facts.homes or SourceKind.STATE in facts.labels:
+        yield SourceKind.STATE
+    plain = facts.kind == _TEXT or facts.kind in _NUMBER or facts.items == _TEXT
+    if SourceKind.DERIVED in facts.labels or (plain and not facts.closed):
+        yield SourceKind.DERIVED

@@ -1,0 +1,95 @@
+"""What is known of an environment's tools: learned once, kept as JSON."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from rods.structure.planning.patterns import Pattern
+from rods.types import SourceKind
+
+
+class Home(NamedTuple):
+    """A place that holds the values which a parameter accepts."""
+
+    probe: str  # the reading tool whose answer is searched; empty: the state
+    pattern: Pattern
+
+
+class Flow(NamedTuple):
+    """A result's field that a parameter of another tool takes."""
+
+    pattern: Pattern
+    parameter: str
+    weight: float  # uses seen; 1: inferred; below 1: any number will do
+
+
+class _Facts(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ParameterFacts(_Facts):
+    """A parameter: its type and where its values come from."""
+
+    kind: str
+    items: str = ""  # the type of a list's items
+    required: bool = True
+    closed: list[JsonValue] = Field(default_factory=list)  # by the schema or its description
+    labels: dict[str, int] = Field(default_factory=dict)  # source kind -> uses
+    homes: list[Home] = Field(default_factory=list)  # best first
+    fresh: bool = True  # most values are new to the world
+    prose: bool = False
+    values: list[JsonValue] = Field(default_factory=list)  # seen in train references
+    reuse: float = 0.0  # how often a value used before in the task is used again
+
+
+class ToolFacts(_Facts):
+    """A tool: its parameters, and what calls of it did."""
+
+    group: int  # tools that are always offered together
+    parameters: dict[str, ParameterFacts]
+    tried: int = 0
+    worked: int = 0
+    wrote: int = 0
+    seen: int = 0  # uses in train references
+    false_fields: list[str] = Field(default_factory=list)  # that train references show as false
+    outputs: list[tuple[Pattern, str]] = Field(default_factory=list)  # place -> its JSON type
+
+    @property
+    def writes(self) -> bool:
+        """Calls of it usually change the visible state."""
+        return self.wrote * 2 > self.worked
+
+
+class Catalog(_Facts):
+    """Everything the planner knows of a world."""
+
+    tools: dict[str, ToolFacts]
+    flows: dict[str, list[Flow]] = Field(default_factory=dict)  # "producer consumer" -> flows
+    hard: dict[str, tuple[int, int]] = Field(default_factory=dict)  # pair -> (broken, seen)
+    sequences: list[list[str]] = Field(default_factory=list)  # of the train tasks
+    probes: list[str] = Field(default_factory=list)
+
+    def flows_between(self, producer: str, consumer: str) -> list[Flow]:
+        """How a result of one can reach the other."""
+        return self.flows.get(f"{producer} {consumer}", [])
+
+    def hard_rate(self, earlier: str, later: str) -> tuple[float, int]:
+        """Share of the pairs seen in which the later call fails without the earlier, and n."""
+        broken, seen = self.hard.get(f"{earlier} {later}", (0, 0))
+        return (broken / seen if seen else 0.0), seen
+
+    @cached_property
+    def sinks(self) -> frozenset[tuple[str, str]]:
+        """Parameters that accept any number."""
+        return frozenset(
+            (pair.split(" ")[1], flow.parameter)
+            for pair, flows in self.flows.items()
+            for flow in flows
+            if flow.weight < 1
+        )
+
+
+KINDS = tuple(SourceKind)

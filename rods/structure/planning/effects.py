@@ -1,0 +1,69 @@
+"""What a call does: did it work, does it matter, and which later calls need it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from rods.interfaces import Session
+from rods.structure.leaves import parse
+from rods.types import ToolCall, ToolResult
+
+Fails = Callable[[ToolCall, ToolResult], bool]
+HardEdges = frozenset[tuple[int, int]]
+
+
+def false_fields(answer: Any) -> Iterator[str]:
+    """The fields of a parsed answer that say no."""
+    if isinstance(answer, dict):
+        yield from (key for key, value in answer.items() if value is False)
+
+
+def is_empty(answer: Any) -> bool:
+    """The answer tells nothing."""
+    if isinstance(answer, dict):
+        return all(map(is_empty, answer.values()))
+    if isinstance(answer, list):
+        return all(map(is_empty, answer))
+    return answer in ("", "None", "none", "null", "[]", "{}", None)
+
+
+def hard_edges(session: Session, calls: Sequence[ToolCall], fails: Fails) -> HardEdges:
+    """(i, j): call j works, and fails once call i is left out.
+
+    ``session`` is a fresh world; it has run all the calls afterwards.
+    """
+    found = set()
+    results: list[bool] = []
+    before = []
+    for call in calls:
+        before.append(session.snapshot())
+        results.append(fails(call, session.call(call)))
+    for left_out in range(len(calls) - 1):
+        session.restore(before[left_out])
+        for later in range(left_out + 1, len(calls)):
+            if fails(calls[later], session.call(calls[later])) and not results[later]:
+                found.add((left_out, later))
+    return frozenset(found)
+
+
+class Judgement:
+    """Says which results count as failures: errors, and refusals in a field of their own."""
+
+    def __init__(self, allowed: dict[str, frozenset[str]] | None = None) -> None:
+        self._allowed = allowed or {}
+
+    def fails(self, call: ToolCall, result: ToolResult) -> bool:
+        """An error, or a field that says no where the train references never do."""
+        return self.failure(call, result) is not None
+
+    def failure(self, call: ToolCall, result: ToolResult) -> str | None:
+        """Why the result counts as a failure."""
+        if result.error:
+            return result.content
+        if "alse" in result.content:
+            allowed = self._allowed.get(call.name, frozenset())
+            for field in false_fields(parse(result.content)):
+                if field not in allowed:
+                    return f"{field} is false"
+        return None

@@ -1,0 +1,252 @@
+"""New plans of a seed's structure: other functions, other values, the same shape."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from rods.interfaces import Environment
+from rods.structure.constants import constants
+from rods.structure.lookups import lookup_tables
+from rods.structure.planning.assigning import Assigner
+from rods.structure.planning.catalog import Catalog
+from rods.structure.planning.derivations import Derivations
+from rods.structure.planning.effects import Judgement
+from rods.structure.planning.filling import Failures, Filled, Filler
+from rods.structure.planning.learning import Conclusions, SeedLearner
+from rods.structure.planning.novelty import Names, Novelty, edit_distance
+from rods.structure.planning.options import PlanningOptions
+from rods.structure.planning.plausibility import Plausibility
+from rods.structure.planning.proving import Proven, Prover
+from rods.structure.planning.search import Search, Space
+from rods.structure.planning.values import Values
+from rods.structure.planning.world import Donor
+from rods.structure.proposal import Bound, PlannedCall, Proposal
+from rods.structure.sources import Labeller
+from rods.types import SourceKind, Split, Task
+
+_DRAWS = 12  # sequences drawn for each one tried
+
+
+@dataclass(slots=True)
+class PlanningOutcome:
+    """The plans that hold, and why the others do not."""
+
+    proposals: tuple[Proposal, ...] = ()
+    rejects: Counter[str] = field(default_factory=Counter)
+    failed_calls: Counter[str] = field(default_factory=Counter)  # tool and error
+
+
+class StructurePlanner:
+    """Finds function sequences of a seed's structure in the worlds of the train tasks."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        labeller: Labeller,
+        options: PlanningOptions,
+        *,
+        cache: Path | None = None,
+    ) -> None:
+        self._environment, self._labeller, self._options = environment, labeller, options
+        self._cache = cache
+        self._seeds: dict[str, Proven] = {}
+        self._donors: dict[str, Donor] = {}
+
+    # ------------------------------------------------------------------------ what is learned
+    @cached_property
+    def catalog(self) -> Catalog:
+        """What is known of the tools; learned when first needed."""
+        learner = SeedLearner(self._environment, self._labeller)
+        learner.observe()
+        return Conclusions(learner).catalog()
+
+    @cached_property
+    def _judgement(self) -> Judgement:
+        return Judgement({n: frozenset(t.false_fields) for n, t in self.catalog.tools.items()})
+
+    @cached_property
+    def _prover(self) -> Prover:
+        return Prover(self._environment, self._labeller, self._judgement)
+
+    @cached_property
+    def plausibility(self) -> Plausibility:
+        """The score of function sequences."""
+        groups = {name: tool.group for name, tool in self.catalog.tools.items()}
+        return Plausibility([tuple(names) for names in self.catalog.sequences], groups)
+
+    @cached_property
+    def _search(self) -> Search:
+        threshold = self.plausibility.threshold(self._options.plausibility_quantile)
+        return Search(self.catalog, self._assigner, self.plausibility, threshold)
+
+    @cached_property
+    def _constants(self):  # type: ignore[no-untyped-def]
+        return constants(self._environment.tools(), self._environment.tasks("train"))
+
+    @cached_property
+    def _assigner(self) -> Assigner:
+        return Assigner(self.catalog, self._constants)
+
+    @cached_property
+    def _filler(self) -> Filler:
+        derivations = Derivations(lookup_tables(self._environment))
+        values = Values(self._environment, self.catalog, self._constants, derivations)
+        return Filler(
+            self._environment,
+            self.catalog,
+            self._judgement,
+            values,
+            self._search,
+            self._options.max_swaps,
+        )
+
+    @cached_property
+    def _known(self) -> list[Names]:
+        splits: tuple[Split, ...] = ("train", "eval")
+        return sorted({names_of(t) for split in splits for t in self._environment.tasks(split)})
+
+    # ------------------------------------------------------------------------ planning
+    def propose(
+        self, seed: Task, rng: random.Random, n: int = 1, siblings: Iterable[Names] = ()
+    ) -> PlanningOutcome:
+        """Up to ``n`` plans; ``siblings`` are the function names of plans made before."""
+        if any(turn.reveals for turn in seed.turns) or not seed.reference_calls:
+            return PlanningOutcome(rejects=Counter({"unplannable_kind": 1}))
+        return _Run(self, self.studied(seed), rng, n, siblings).outcome()
+
+    def studied(self, seed: Task) -> Proven:
+        """The seed with its skeleton."""
+        if seed.id not in self._seeds:
+            self._seeds[seed.id] = self._prover.of_seed(seed)
+        return self._seeds[seed.id]
+
+    def donor(self, task: Task) -> Donor:
+        """The task's world, looked at once."""
+        if task.id not in self._donors:
+            self._donors[task.id] = Donor.of(self._environment, task)
+        return self._donors[task.id]
+
+    def donors_by_tools(self, seed: Task) -> dict[frozenset[str], list[Task]]:
+        """The train tasks of the seed's kind, by the tools they offer; the seed's come first."""
+        found: dict[frozenset[str], list[Task]] = {frozenset(seed.tools): [seed]}
+        for task in self._environment.tasks("train"):
+            if task.kind == seed.kind and task.id != seed.id:
+                found.setdefault(frozenset(task.tools), []).append(task)
+        return found
+
+
+class _Run:
+    """One request for plans."""
+
+    def __init__(
+        self,
+        planner: StructurePlanner,
+        seed: Proven,
+        rng: random.Random,
+        n: int,
+        siblings: Iterable[Names],
+    ) -> None:
+        self._planner, self._seed, self._rng, self._n = planner, seed, rng, n
+        self._options = planner._options
+        self._names = names_of(seed.task)
+        self._edits = min(self._options.min_edits, len(self._names))
+        self._novelty = Novelty([*planner._known, self._names, *siblings])
+        self._failures = Failures()
+        self._found: list[Proposal] = []
+        self._donors = planner.donors_by_tools(seed.task)
+        self._spaces: dict[frozenset[str], Space] = {}
+        self._tried: set[Names] = set()
+
+    def outcome(self) -> PlanningOutcome:
+        """The plans found within the effort."""
+        left, draws = self._options.effort, self._options.effort * _DRAWS
+        while left > 0 and draws > 0 and len(self._found) < self._n:
+            draws -= 1
+            left -= self._attempt()
+        return PlanningOutcome(tuple(self._found), self._failures.reasons, self._failures.calls)
+
+    def _attempt(self) -> int:
+        """How many plans have been tried in the world: one or none."""
+        tools = self._tools()
+        if tools is None:
+            self._failures.reasons["no_functions"] += 1
+            return self._options.effort
+        space = self._spaces[tools]
+        names = self._planner._search.draw(space, self._rng, self._is_new)
+        if names is None:
+            self._failures.reasons["dead_end"] += 1
+            return 0
+        self._tried.add(names)
+        donor = self._planner.donor(self._rng.choice(self._donors[tools]))
+        filled = self._planner._filler.fill(space, donor, names, self._rng, self._failures)
+        if filled is not None:
+            self._judge(filled)
+        return 1
+
+    def _is_new(self, names: Names) -> bool:
+        return names not in self._tried and not self._novelty.is_near(names, self._edits)
+
+    def _tools(self) -> frozenset[str] | None:
+        """The seed's own tools half of the time; only those in which a plan can exist."""
+        own, *others = self._donors
+        pick = own if not others or self._rng.random() < 0.5 else self._rng.choice(others)
+        for tools in (pick, own, *others):
+            if tools not in self._spaces:
+                self._spaces[tools] = self._planner._search.space(self._seed.skeleton, tools)
+            if not self._spaces[tools].empty:
+                return tools
+        return None
+
+    def _judge(self, filled: Filled) -> None:
+        if self._novelty.is_near(filled.names, self._edits):
+            self._failures.reasons["not_new"] += 1
+            return
+        proven = self._planner._prover.prove(self._seed, filled, self._options.strictness)
+        if isinstance(proven, str):
+            self._failures.reasons[proven] += 1
+            return
+        self._novelty.add(filled.names)
+        self._spaces[frozenset(filled.donor.task.tools)].tire(filled.names, 0.7)
+        self._found.append(self._proposal(filled, proven))
+
+    def _proposal(self, filled: Filled, proven: Proven) -> Proposal:
+        calls = _planned(filled, proven)
+        turns, start = [], 0
+        for count in proven.profile.calls_per_turn:
+            turns.append(tuple(calls[start : start + count]))
+            start += count
+        return Proposal(
+            seed_id=self._seed.task.id,
+            turns=tuple(turns),
+            tools=proven.task.tools,
+            initial_state=proven.task.initial_state,
+            profile=proven.profile,
+            plausibility=self._planner.plausibility.score(filled.names),
+            edits=edit_distance(filled.names, self._names),
+            notes={"strictness": self._options.strictness, "donor": filled.donor.task.id},
+        )
+
+
+def _planned(filled: Filled, proven: Proven) -> Sequence[PlannedCall]:
+    planned = []
+    for index, (call, holes) in enumerate(zip(proven.trace.calls, filled.holes, strict=True)):
+        bound = tuple(
+            Bound(s.parameter, s.path, s.producer, s.result_path)
+            for s in proven.sources
+            if s.call == index
+            and s.kind is SourceKind.RESULT
+            and s.producer is not None
+            and s.result_path is not None
+        )
+        planned.append(PlannedCall(call, proven.profile.sources[index], bound, holes))
+    return planned
+
+
+def names_of(task: Task) -> Names:
+    """The functions of the reference, in order."""
+    return tuple(call.name for turn in task.turns for call in turn.reference)

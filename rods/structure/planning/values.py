@@ -1,0 +1,286 @@
+"""Values that an argument can have in the live world, given where it must come from."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rods.interfaces import Environment
+from rods.structure.constants import Constants, key
+from rods.structure.leaves import Scalar, walk
+from rods.structure.planning.catalog import Catalog, ParameterFacts
+from rods.structure.planning.derivations import Derivations
+from rods.structure.planning.patterns import places
+from rods.structure.planning.skeleton import Label
+from rods.structure.planning.world import Said, World
+from rods.types import JsonValue, SourceKind
+
+_MOST = 8
+_NUMBERS = (2, 3, 5, 8, 10, 12, 20, 25, 50, 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A value, and what the user says so that it can be known."""
+
+    value: JsonValue
+    said: tuple[str, ...] = ()
+    hole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The argument that a value is wanted for."""
+
+    tool: str
+    parameter: str
+    label: Label
+
+
+class Values:
+    """Draws values; the order of preference: the environment's own, the world's, seen ones."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        catalog: Catalog,
+        constants: Constants,
+        derivations: Derivations,
+    ) -> None:
+        self._environment, self._catalog = environment, catalog
+        self._constants, self._derivations = constants, derivations
+
+    def draws(self, place: Place, world: World, said: Said, rng: random.Random) -> list[Draw]:
+        """Values that would get the wanted label, best first; none where there is no such."""
+        facts = self._facts(place)
+        if place.label.kind is SourceKind.RESULT or place.label.producers:
+            return self._results(place, facts, world, said, rng)
+        by_kind: dict[SourceKind, Callable[..., Iterable[Draw]]] = {
+            SourceKind.USER: self._spoken,
+            SourceKind.CONSTANT: self._constant,
+            SourceKind.STATE: self._hidden,
+            SourceKind.DERIVED: self._derived,
+        }
+        return _first(by_kind[place.label.kind](place, facts, world, said, rng))
+
+    def _facts(self, place: Place) -> ParameterFacts:
+        return self._catalog.tools[place.tool].parameters[place.parameter]
+
+    # ------------------------------------------------------------------------ by label
+    def _spoken(
+        self, place: Place, facts: ParameterFacts, world: World, said: Said, rng: random.Random
+    ) -> Iterator[Draw]:
+        for value in self.plain(place, facts, world, rng):
+            leaves = [leaf for _, leaf in walk(value)]
+            if all(_can_be_said(leaf) for leaf in leaves):
+                texts = tuple(_spelled(leaf) for leaf in leaves if not isinstance(leaf, bool))
+                yield Draw(value, texts, facts.prose)
+
+    def _constant(
+        self, place: Place, facts: ParameterFacts, world: World, said: Said, rng: random.Random
+    ) -> Iterator[Draw]:
+        if facts.kind == "boolean":
+            usual = [v for v in facts.values if isinstance(v, bool)] or [True, False]
+            pool: list[Any] = [*usual, *(v for v in (True, False) if v not in usual)]
+            if rng.random() < 0.5:
+                pool.reverse()
+            yield from (Draw(value) for value in pool)
+            return
+        allowed = self._constants.get((place.tool, place.parameter), frozenset())
+        known = [*facts.closed, *(value for _, value in sorted(allowed, key=repr)), *facts.values]
+        for value in _shuffled(_unique(known), rng):
+            leaves = [leaf for _, leaf in walk(value)]
+            if all(_silent(leaf, allowed) and not said.holds(leaf) for leaf in leaves):
+                yield Draw([value] if facts.kind == "array" and not isinstance(value, list) else value)
+
+    def _hidden(
+        self, place: Place, facts: ParameterFacts, world: World, said: Said, rng: random.Random
+    ) -> Iterator[Draw]:
+        allowed = self._constants.get((place.tool, place.parameter), frozenset())
+        for value in self.plain(place, facts, world, rng):
+            leaves = [leaf for _, leaf in walk(value)]
+            if all(
+                world.donor.holds(leaf)
+                and not said.holds(leaf)
+                and key(leaf) not in allowed
+                and not world.shown(leaf)
+                for leaf in leaves
+            ):
+                yield Draw(value)
+
+    def _derived(
+        self, place: Place, facts: ParameterFacts, world: World, said: Said, rng: random.Random
+    ) -> Iterator[Draw]:
+        allowed = self._constants.get((place.tool, place.parameter), frozenset())
+        for value in self.plain(place, facts, world, rng):
+            leaves = [leaf for _, leaf in walk(value)]
+            if any(
+                said.holds(leaf) or world.shown(leaf) or world.donor.holds(leaf) for leaf in leaves
+            ):
+                continue
+            if any(isinstance(v, str | int | float) and key(v) in allowed for v in leaves):
+                continue
+            phrases = [next(self._derivations.phrases(leaf), "") for leaf in leaves]
+            if leaves and all(phrases):
+                yield Draw(value, tuple(phrases), facts.prose)
+
+    def _results(
+        self, place: Place, facts: ParameterFacts, world: World, said: Said, rng: random.Random
+    ) -> list[Draw]:
+        columns = [
+            self._taken(place, facts, world, said, producer) for producer in place.label.producers
+        ]
+        if not columns or not all(columns):
+            return []
+        for column in columns:
+            rng.shuffle(column)
+        if facts.kind != "array":
+            return [Draw(value) for value in columns[0][:_MOST]] if len(columns) == 1 else []
+        lists: list[list[Any]] = [[column[0] for column in columns]]
+        if len(columns) == 1:
+            lists += [[value] for value in columns[0][1:3]]
+            lists.append(columns[0][:3])
+        return [Draw(value) for value in lists]
+
+    def _taken(
+        self, place: Place, facts: ParameterFacts, world: World, said: Said, producer: int
+    ) -> list[Any]:
+        """Values of one result that the parameter takes and that no later result shows."""
+        flows = self._catalog.flows_between(world.calls[producer].name, place.tool)
+        wanted = {flow.pattern for flow in flows if flow.parameter == place.parameter}
+        allowed = self._constants.get((place.tool, place.parameter), frozenset())
+        kind = facts.items or facts.kind
+        found: dict[str, Any] = {}
+        for pattern, value in places(world.answers[producer]):
+            if pattern not in wanted or isinstance(value, bool) or not _is_kind(value, kind):
+                continue
+            if said.holds(value) or key(value) in allowed or world.shown(value, producer + 1):
+                continue
+            found.setdefault(repr(value), value)
+        return list(found.values())
+
+    # ------------------------------------------------------------------------ any label
+    def plain(
+        self, place: Place, facts: ParameterFacts, world: World, rng: random.Random
+    ) -> list[JsonValue]:
+        """Values that the parameter accepts now, whatever they come from."""
+        kind = facts.items or facts.kind
+        pool = [v for v in self._pool(place, facts, world, rng) if _is_kind(v, kind)]
+        if facts.kind == "array":
+            return self._lists(facts, _unique(pool), rng)
+        return _unique(pool)
+
+    def _pool(
+        self, place: Place, facts: ParameterFacts, world: World, rng: random.Random
+    ) -> list[Any]:
+        suggested = list(
+            self._environment.suggest(
+                place.tool, place.parameter, world.donor.task.initial_state
+            )
+        )
+        at_home = [] if facts.fresh else self._at_home(facts, world)
+        if at_home and suggested:
+            both = [value for value in at_home if value in suggested]
+            return _shuffled(both or at_home, rng)
+        if at_home or suggested:
+            return _shuffled(at_home or suggested, rng)
+        if facts.closed:
+            return _shuffled(facts.closed, rng)
+        if facts.prose:
+            return [prose(place, world, rng)]
+        seen = [v for v in facts.values if not isinstance(v, list)]
+        if not facts.fresh:
+            return [v for v in seen if isinstance(v, str) and not v.isalnum()]
+        if not seen and facts.kind in ("number", "integer") or facts.items in ("number", "integer"):
+            seen = [*seen, *_NUMBERS]
+        return _shuffled(seen, rng)
+
+    def _at_home(self, facts: ParameterFacts, world: World) -> list[Any]:
+        kind = facts.items or facts.kind
+        for home in facts.homes:
+            found = [_typed(value, kind) for value in world.values(home)]
+            if any(_is_kind(value, kind) for value in found):
+                return found
+        return []
+
+    def _lists(
+        self, facts: ParameterFacts, pool: list[Any], rng: random.Random
+    ) -> list[JsonValue]:
+        seen = [v for v in facts.values if isinstance(v, list) and v]
+        lists: list[Any] = []
+        if facts.closed:
+            lists.append(list(facts.closed))
+        if pool:
+            for size in (1, 2, 3):
+                if len(pool) >= size:
+                    lists.append(rng.sample(pool, size))
+        return _unique([*_shuffled(lists, rng), *_shuffled(seen, rng)])
+
+
+def prose(place: Place, world: World, rng: random.Random) -> str:
+    """A neutral text that names what the plan has dealt with; a writer puts another there."""
+    topics = [
+        value
+        for call in world.calls
+        for value in call.arguments.values()
+        if isinstance(value, str) and 2 < len(value) < 40 and value.count(" ") < 2
+    ]
+    name = place.parameter.replace("_", " ").capitalize()
+    topic = topics[-1] if topics else rng.choice(("today", "this week", "the next steps"))
+    return f"{name} about {topic}"
+
+
+def _first(draws: Iterable[Draw]) -> list[Draw]:
+    found = []
+    for draw in draws:
+        found.append(draw)
+        if len(found) >= _MOST:
+            break
+    return found
+
+
+def _is_kind(value: Any, kind: str) -> bool:
+    if kind == "string":
+        return isinstance(value, str) and value != ""
+    if kind == "integer":
+        return isinstance(value, int) and not isinstance(value, bool)
+    if kind == "number":
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if kind == "boolean":
+        return isinstance(value, bool)
+    return isinstance(value, dict) if kind == "object" else True
+
+
+def _typed(value: Any, kind: str) -> Any:
+    """A key of a data-keyed dictionary as the number that it is."""
+    if kind in ("integer", "number") and isinstance(value, str) and value.isdigit():
+        return int(value)
+    return value
+
+
+def _silent(leaf: Scalar, allowed: frozenset[tuple[str, Scalar]]) -> bool:
+    if leaf is None or isinstance(leaf, bool):
+        return True
+    return key(leaf) in allowed or (isinstance(leaf, str) and not any(c.isalnum() for c in leaf))
+
+
+def _can_be_said(leaf: Scalar) -> bool:
+    if isinstance(leaf, str):
+        return any(c.isalnum() for c in leaf)
+    return leaf is not None and leaf >= 0
+
+
+def _spelled(leaf: Scalar) -> str:
+    if isinstance(leaf, float):
+        return str(int(leaf)) if leaf.is_integer() else repr(leaf)
+    return str(leaf)
+
+
+def _unique(values: Iterable[Any]) -> list[Any]:
+    return list({repr(value): value for value in values}.values())
+
+
+def _shuffled(values: Sequence[Any], rng: random.Random) -> list[Any]:
+    return rng.sample(list(values), len(values))

@@ -1,0 +1,164 @@
+"""The live world in which a plan is filled, call by call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rods.interfaces import Environment, Session
+from rods.structure import transforms
+from rods.structure.leaves import Scalar, parse
+from rods.structure.planning.catalog import Catalog, Home
+from rods.structure.planning.effects import Judgement, is_empty
+from rods.structure.planning.patterns import values_at
+from rods.structure.sources import holds, said
+from rods.types import JsonObject, Task, ToolCall, ToolSpec
+
+
+@dataclass(slots=True)
+class Donor:
+    """A train task that lends its tools and its initial state."""
+
+    task: Task
+    initial_text: str = ""
+    visible_text: str = ""
+    state: JsonObject = field(default_factory=dict)  # as the session shows it at first
+
+    @classmethod
+    def of(cls, environment: Environment, task: Task) -> Donor:
+        """The task's world, looked at once."""
+        session = environment.open(task)
+        try:
+            state = session.state()
+        finally:
+            session.close()
+        return cls(task, text_of(task.initial_state), text_of(state), state)
+
+    def holds(self, value: Scalar) -> bool:
+        """The world holds the value before anything has happened."""
+        if isinstance(value, str) and not value.isprintable():
+            return False
+        return holds(self.initial_text, value) or holds(self.visible_text, value)
+
+
+def text_of(state: JsonObject) -> str:
+    """The state as the labels of sources read it."""
+    return json.dumps(state, ensure_ascii=False)
+
+
+class Said:
+    """What the user says up to the present turn."""
+
+    __slots__ = ("folded", "lines", "numbers", "text")
+
+    def __init__(self) -> None:
+        self.lines: list[list[str]] = []  # one list a turn
+        self.text = self.folded = ""
+        self.numbers: set[float] = set()
+
+    def say(self, turn: int, texts: Sequence[str]) -> None:
+        """The user says these things in that turn."""
+        while len(self.lines) <= turn:
+            self.lines.append([])
+        self.lines[turn].extend(texts)
+        for text in texts:
+            self.text += "\n" + text
+            self.folded += "\n" + text.casefold()
+            self.numbers.update(number for _, number in transforms.numbers(text))
+
+    def holds(self, value: Scalar) -> bool:
+        """The user has said the value."""
+        return said(value, self.text, self.folded, self.numbers)
+
+
+class World:
+    """A session with what has been done in it."""
+
+    def __init__(
+        self, environment: Environment, donor: Donor, catalog: Catalog, judgement: Judgement
+    ) -> None:
+        self.donor, self._catalog, self._judgement = donor, catalog, judgement
+        self._specs = environment.tools()
+        self.session: Session = environment.open(donor.task)
+        self.calls: list[ToolCall] = []
+        self.contents: list[str] = []
+        self.answers: list[Any] = []
+        self._state: JsonObject | None = donor.state
+        self._shown: dict[str, Any] = {}
+
+    def close(self) -> None:
+        """The session is closed."""
+        self.session.close()
+
+    @property
+    def state(self) -> JsonObject:
+        """The visible state now; not to be changed."""
+        if self._state is None:
+            self._state = self.session.state()
+        return self._state
+
+    def values(self, home: Home) -> list[Scalar]:
+        """What stands there now."""
+        if not home.probe:
+            return values_at(self.state, home.pattern)
+        if home.probe not in self.donor.task.tools:
+            return []
+        if home.probe not in self._shown:
+            result = self.session.call(ToolCall(name=home.probe))
+            self._shown[home.probe] = None if result.error else parse(result.content)
+        return values_at(self._shown[home.probe], home.pattern)
+
+    def shown(self, value: Scalar, since: int = 0) -> bool:
+        """A result of call ``since`` or a later one holds the value."""
+        return any(holds(content, value) for content in self.contents[since:])
+
+    def attempt(self, call: ToolCall) -> str | None:
+        """Why the call was undone; None: it has been made, works and matters."""
+        if call in self.calls:
+            return "repeat"
+        spec, facts = self._specs[call.name], self._catalog.tools[call.name]
+        if spec.effect == "read":
+            return self._keep(call, self._read(call), changed=False)
+        before = self.state
+        snapshot = self.session.snapshot()
+        result = self.session.call(call)
+        failure = self._judgement.failure(call, result)
+        after = None
+        if failure is None:
+            after = self.session.state()
+            if facts.writes and after == before:
+                failure = "no_op"
+            elif after == before and is_empty(parse(result.content)):
+                failure = "empty"
+        if failure is not None:
+            self.session.restore(snapshot)
+            return failure
+        self._state = after
+        self._shown.clear()
+        self._note(call, result.content)
+        return None
+
+    def _read(self, call: ToolCall) -> tuple[str | None, str]:
+        result = self.session.call(call)
+        failure = self._judgement.failure(call, result)
+        return failure, result.content
+
+    def _keep(self, call: ToolCall, read: tuple[str | None, str], *, changed: bool) -> str | None:
+        failure, content = read
+        if failure is None and not changed and is_empty(parse(content)):
+            return "empty"
+        if failure is None:
+            self._note(call, content)
+        return failure
+
+    def _note(self, call: ToolCall, content: str) -> None:
+        self.calls.append(call)
+        self.contents.append(content)
+        self.answers.append(parse(content))
+
+
+def spec_of(specs: dict[str, ToolSpec], name: str) -> ToolSpec:
+    """The tool's specification."""
+    return specs[name]
