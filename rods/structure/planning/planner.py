@@ -16,6 +16,7 @@ from rods.structure.planning.assigning import Assigner
 from rods.structure.planning.catalog import Catalog
 from rods.structure.planning.derivations import Derivations
 from rods.structure.planning.effects import Judgement
+from rods.structure.planning.exploring import Explorer
 from rods.structure.planning.filling import Failures, Filled, Filler
 from rods.structure.planning.learning import Conclusions, SeedLearner
 from rods.structure.planning.novelty import Names, Novelty, edit_distance
@@ -29,7 +30,7 @@ from rods.structure.proposal import Bound, PlannedCall, Proposal
 from rods.structure.sources import Labeller
 from rods.types import SourceKind, Split, Task
 
-_DRAWS = 12  # sequences drawn for each one tried
+_DEAD_ENDS = 40  # in a row in one choice of tools: there is nothing more to find
 
 
 @dataclass(slots=True)
@@ -63,7 +64,14 @@ class StructurePlanner:
         """What is known of the tools; learned when first needed."""
         learner = SeedLearner(self._environment, self._labeller)
         learner.observe()
-        return Conclusions(learner).catalog()
+        catalog = Conclusions(learner).catalog()
+        explorer = Explorer(self._environment, catalog, self._values_of(catalog), random.Random(0))
+        explorer.explore(self._options.exploration_calls)
+        return catalog
+
+    def _values_of(self, catalog: Catalog) -> Values:
+        derivations = Derivations(lookup_tables(self._environment))
+        return Values(self._environment, catalog, self._constants, derivations)
 
     @cached_property
     def _judgement(self) -> Judgement:
@@ -94,13 +102,11 @@ class StructurePlanner:
 
     @cached_property
     def _filler(self) -> Filler:
-        derivations = Derivations(lookup_tables(self._environment))
-        values = Values(self._environment, self.catalog, self._constants, derivations)
         return Filler(
             self._environment,
             self.catalog,
             self._judgement,
-            values,
+            self._values_of(self.catalog),
             self._search,
             self._options.max_swaps,
         )
@@ -164,23 +170,27 @@ class _Run:
 
     def outcome(self) -> PlanningOutcome:
         """The plans found within the effort."""
-        left, draws = self._options.effort, self._options.effort * _DRAWS
-        while left > 0 and draws > 0 and len(self._found) < self._n:
-            draws -= 1
+        left = self._options.effort
+        while left > 0 and self._donors and len(self._found) < self._n:
             left -= self._attempt()
         return PlanningOutcome(tuple(self._found), self._failures.reasons, self._failures.calls)
 
     def _attempt(self) -> int:
         """How many plans have been tried in the world: one or none."""
         tools = self._tools()
-        if tools is None:
+        space = self._spaces.get(tools) or self._opened(tools)
+        if space.empty:
             self._failures.reasons["no_functions"] += 1
-            return self._options.effort
-        space = self._spaces[tools]
+            del self._donors[tools]
+            return 0
         names = self._planner._search.draw(space, self._rng, self._is_new)
         if names is None:
             self._failures.reasons["dead_end"] += 1
+            space.dead_ends += 1
+            if space.dead_ends >= _DEAD_ENDS:
+                del self._donors[tools]
             return 0
+        space.dead_ends = 0
         self._tried.add(names)
         donor = self._planner.donor(self._rng.choice(self._donors[tools]))
         filled = self._planner._filler.fill(space, donor, names, self._rng, self._failures)
@@ -191,16 +201,15 @@ class _Run:
     def _is_new(self, names: Names) -> bool:
         return names not in self._tried and not self._novelty.is_near(names, self._edits)
 
-    def _tools(self) -> frozenset[str] | None:
-        """The seed's own tools half of the time; only those in which a plan can exist."""
-        own, *others = self._donors
-        pick = own if not others or self._rng.random() < 0.5 else self._rng.choice(others)
-        for tools in (pick, own, *others):
-            if tools not in self._spaces:
-                self._spaces[tools] = self._planner._search.space(self._seed.skeleton, tools)
-            if not self._spaces[tools].empty:
-                return tools
-        return None
+    def _tools(self) -> frozenset[str]:
+        """The seed's own tools half of the time, as long as a plan can exist with them."""
+        first, *others = self._donors
+        return self._rng.choice(others) if others and self._rng.random() < 0.5 else first
+
+    def _opened(self, tools: frozenset[str]) -> Space:
+        space = self._planner._search.space(self._seed.skeleton, tools)
+        self._spaces[tools] = space
+        return space
 
     def _judge(self, filled: Filled) -> None:
         if self._novelty.is_near(filled.names, self._edits):

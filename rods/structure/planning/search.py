@@ -16,7 +16,7 @@ from rods.types import SourceKind
 _NEEDED = 0.05  # share of pairs from which on a state edge between two functions is possible
 _ALWAYS, _OFTEN_SEEN = 0.8, 4  # a pair with so high a share cannot go without the edge
 _BRANCHES = 6
-_NODES = 400
+_NODES = 250
 _HEAT = 0.7  # below 1: less likely functions get more of a chance
 _USUAL = -0.7  # log-probability that the calls still to come can hope for
 _TIRED, _LEAST = 0.95, 0.02
@@ -58,6 +58,7 @@ class Space:
     domains: list[frozenset[str]]
     edges: dict[tuple[int, int], tuple[bool, bool]]  # pair -> (data, hard)
     luck: list[dict[str, float]] = field(default_factory=list)  # per call: function -> factor
+    dead_ends: int = 0  # draws in a row that led to nothing new
 
     def tire(self, names: Names, factor: float = _TIRED) -> None:
         """Functions that led to nothing new get less likely at their place."""

@@ -154,6 +154,7 @@ class Values:
         kind = facts.items or facts.kind
         found: dict[str, Any] = {}
         for pattern, value in places(world.answers[producer]):
+            value = _typed(value, kind)
             if pattern not in wanted or isinstance(value, bool) or not _is_kind(value, kind):
                 continue
             if said.holds(value) or key(value) in allowed or world.shown(value, producer + 1):
@@ -171,6 +172,14 @@ class Values:
         if facts.kind == "array":
             return self._lists(facts, _unique(pool), rng)
         return _unique(pool)
+
+    def accepted(self, place: Place, world: World) -> list[Any]:
+        """Values of the world or of the environment that the parameter is known to accept."""
+        facts = self._facts(place)
+        state = world.donor.task.initial_state
+        suggested = list(self._environment.suggest(place.tool, place.parameter, state))
+        at_home = [] if facts.fresh else self._at_home(facts, world)
+        return [*at_home, *suggested] if len(suggested) != 1 else at_home
 
     def _pool(
         self, place: Place, facts: ParameterFacts, world: World, rng: random.Random
@@ -254,9 +263,11 @@ def _is_kind(value: Any, kind: str) -> bool:
 
 
 def _typed(value: Any, kind: str) -> Any:
-    """A key of a data-keyed dictionary as the number that it is."""
+    """The value as an argument of this type: keys are text, and answers of digits are numbers."""
     if kind in ("integer", "number") and isinstance(value, str) and value.isdigit():
         return int(value)
+    if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
     return value
 
 
