@@ -10,7 +10,8 @@
     |   +-- RunDirError            a run folder that is in use, finished or of another version
     |   +-- PoolError              a pool of a newer schema, or one that cannot be opened
     +-- WorldError                 an environment's own fault (a server died, a time limit): the
-                                   rollout gets no reward, it is never a zero
+        |                          rollout gets no reward, it is never a zero
+        +-- ModelOutage            a language model of the synthesis is away: the request waits
 
 A bad tool call is none of these: it is a ``ToolResult`` with ``error=True``.
 """
@@ -57,6 +58,14 @@ class PoolError(UserError):
 
 class WorldError(RodsError):
     """A fault of the environment, not of the policy: the rollout stays unscored."""
+
+
+class ModelOutage(WorldError):  # noqa: N818 - an outage is no error of anyone's here
+    """A language model that synthesis needs does not answer: the request waits, nothing is lost."""
+
+    def __init__(self, message: str, retry_after_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s  # asking again before is in vain
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Self
 
 from rods.types.base import Kind, Record
 from rods.types.tasks import Task
@@ -74,9 +75,29 @@ class Candidate(Record):
     distance: float = 0.0
 
 
+class ModelUsage(Record):
+    """What one stage asked of one language model, and what that cost."""
+
+    stage: Stage
+    model: str  # the backbone's name
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+    price: float = 0.0  # in the unit of the configured prices
+
+    def __add__(self, other: Self) -> Self:
+        """Both together, under the stage and the backbone of the first."""
+        summed = ("calls", "tokens_in", "tokens_out", "seconds", "price")
+        return self.model_copy(
+            update={name: getattr(self, name) + getattr(other, name) for name in summed}
+        )
+
+
 class SynthesisOutcome(Record):
-    """All that one request for variants gave."""
+    """All that one request for variants gave; the usage is that of rejected attempts too."""
 
     candidates: tuple[Candidate, ...] = ()
     rejections: tuple[Rejection, ...] = ()
+    usage: tuple[ModelUsage, ...] = ()
     seconds: float = 0.0

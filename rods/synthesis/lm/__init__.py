@@ -1,0 +1,1 @@
+"""Language models for the synthesis: which, where, at what price. No import here loads dspy."""
