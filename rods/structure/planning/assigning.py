@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
-from rods.structure.constants import Constants
+from rods.structure.constants import Constants, Key
 from rods.structure.planning.catalog import Catalog, ParameterFacts
+from rods.structure.planning.derivations import Derivations
 from rods.structure.planning.skeleton import Labels
 from rods.types import SourceKind
 
@@ -14,13 +15,15 @@ Feeders = tuple[tuple[str, ...], ...]  # for every label the functions whose res
 Assignment = tuple[str, ...]  # for every label its parameter
 _MOST = 6
 _TRIED = 400  # leaves of the backtracking
-_TEXT, _NUMBER = "string", ("number", "integer")
+_NUMBER = ("number", "integer")
 
 
 class Assigner:
     """Answers are kept: the same few questions come up again and again."""
 
-    def __init__(self, catalog: Catalog, constants: Constants) -> None:
+    def __init__(
+        self, catalog: Catalog, constants: Constants, derivations: Derivations
+    ) -> None:
         self._catalog = catalog
         self._fed: dict[tuple[str, str], set[str]] = {}  # (producer, consumer) -> parameters
         self._feedable: dict[str, set[str]] = {}
@@ -30,7 +33,9 @@ class Assigner:
             self._fed[producer, consumer] = parameters
             self._feedable.setdefault(consumer, set()).update(parameters)
         self._kinds = {
-            (tool, name): frozenset(_kinds(tool, name, parameter, constants))
+            (tool, name): frozenset(
+                _kinds(parameter, constants.get((tool, name), frozenset()), derivations)
+            )
             for tool, facts in catalog.tools.items()
             for name, parameter in facts.parameters.items()
         }
@@ -96,19 +101,24 @@ def _matchings(
 
 
 def _kinds(
-    tool: str, name: str, facts: ParameterFacts, constants: Constants
+    facts: ParameterFacts, constants: Collection[Key], derivations: Derivations
 ) -> Iterator[SourceKind]:
     """The labels that the parameter's values can have, results apart."""
     if facts.kind == "boolean":
         yield SourceKind.CONSTANT
         return
-    yield SourceKind.USER
-    if constants.get((tool, name)):
+    numeric = facts.kind in _NUMBER or facts.items in _NUMBER
+    if facts.closed or facts.homes or facts.values or facts.suggested or facts.prose or numeric:
+        yield SourceKind.USER
+    if constants or SourceKind.CONSTANT in facts.labels:
         yield SourceKind.CONSTANT
-    if SourceKind.CONSTANT in facts.labels:
-        yield SourceKind.CONSTANT
-    if facts.homes or SourceKind.STATE in facts.labels:
+    if SourceKind.STATE in facts.labels or (facts.homes and not facts.fresh):
         yield SourceKind.STATE
-    plain = facts.kind == _TEXT or facts.kind in _NUMBER or facts.items == _TEXT
-    if SourceKind.DERIVED in facts.labels or (plain and not facts.closed):
+    if SourceKind.DERIVED in facts.labels or (numeric and not facts.closed):
         yield SourceKind.DERIVED
+    elif facts.prose or any(_derivable(value, derivations) for value in facts.values[:10]):
+        yield SourceKind.DERIVED
+
+
+def _derivable(value: object, derivations: Derivations) -> bool:
+    return isinstance(value, str) and any(derivations.phrases(value))

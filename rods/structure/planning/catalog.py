@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from rods.structure.planning.patterns import Pattern
-from rods.types import SourceKind
 
 
 class Home(NamedTuple):
@@ -26,6 +24,17 @@ class Flow(NamedTuple):
     weight: float  # uses seen; 1: inferred; below 1: any number will do
 
 
+class Recipe(NamedTuple):
+    """A kind of change of an initial state that has made a failing call work."""
+
+    kind: str  # set or insert
+    path: list[str]  # of what is set
+    home: Home | None = None  # whose container takes the entry
+    parameter: str = ""  # whose value is inserted
+    field: str = ""  # of a record that holds the value; empty: a key or the value itself
+    value: Any = None  # what is set, or an entry to copy
+
+
 class _Facts(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -41,7 +50,8 @@ class ParameterFacts(_Facts):
     homes: list[Home] = Field(default_factory=list)  # best first
     fresh: bool = True  # most values are new to the world
     prose: bool = False
-    values: list[JsonValue] = Field(default_factory=list)  # seen in train references
+    suggested: bool = False  # the environment knows values
+    values: list[JsonValue] = Field(default_factory=list)  # seen in train references, usual ones first
     reuse: float = 0.0  # how often a value used before in the task is used again
 
 
@@ -71,6 +81,8 @@ class Catalog(_Facts):
     hard: dict[str, tuple[int, int]] = Field(default_factory=dict)  # pair -> (broken, seen)
     sequences: list[list[str]] = Field(default_factory=list)  # of the train tasks
     probes: list[str] = Field(default_factory=list)
+    roots: dict[int, list[str]] = Field(default_factory=dict)  # group -> its parts of the state
+    recipes: dict[str, list[Recipe]] = Field(default_factory=dict)  # failure -> what helped
 
     def flows_between(self, producer: str, consumer: str) -> list[Flow]:
         """How a result of one can reach the other."""
@@ -80,16 +92,3 @@ class Catalog(_Facts):
         """Share of the pairs seen in which the later call fails without the earlier, and n."""
         broken, seen = self.hard.get(f"{earlier} {later}", (0, 0))
         return (broken / seen if seen else 0.0), seen
-
-    @cached_property
-    def sinks(self) -> frozenset[tuple[str, str]]:
-        """Parameters that accept any number."""
-        return frozenset(
-            (pair.split(" ")[1], flow.parameter)
-            for pair, flows in self.flows.items()
-            for flow in flows
-            if flow.weight < 1
-        )
-
-
-KINDS = tuple(SourceKind)

@@ -7,14 +7,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from rods.errors import RodsError
 from rods.interfaces import Environment
 from rods.structure.leaves import walk
 from rods.structure.planning.catalog import Catalog, Flow, ParameterFacts, ToolFacts
-from rods.structure.planning.effects import Judgement, false_fields, hard_edges
+from rods.structure.planning.effects import Judgement, hard_edges
+from rods.structure.planning.patching import Patcher, patched, template_of
 from rods.structure.planning.patterns import ANY, KEY, WORD, Pattern, places
 from rods.structure.planning.skeleton import Label
 from rods.structure.planning.values import Place, Values
 from rods.structure.planning.world import Donor, World
+from rods.structure.proposal import Patch
 from rods.structure.schema import CallValidator
 from rods.structure.sources import field_fits
 from rods.types import JsonValue, SourceKind, Task, ToolCall
@@ -25,6 +28,8 @@ _LOOKED_AT = 12  # answers of a tool whose values are looked for among what para
 _LEAVES = 40
 _OPTIONAL = 0.4  # chance that an optional parameter is given
 _TAKING = 0.6  # chance that a result is used where it can be
+_REPAIRED = 3  # failures of one kind that repairs are looked for
+_RECIPES, _RECIPES_TRIED = 4, 40
 _ANY_LABEL = Label(SourceKind.USER)
 
 
@@ -40,6 +45,8 @@ class Explorer:
         self._looked: Counter[str] = Counter()
         self._met: dict[tuple[str, str], Counter[tuple[Pattern, str]]] = defaultdict(Counter)
         self._donors: dict[str, Donor] = {}
+        self._patcher = Patcher(catalog, environment.tasks("train"))
+        self._failed: Counter[str] = Counter()
         self._left = 0
 
     def explore(self, calls: int) -> None:
@@ -87,11 +94,50 @@ class Explorer:
             return
         before = world.state
         facts.tried += 1
+        world.failed = None
         if world.attempt(call) is not None:
+            if world.failed is not None:
+                self._repair(world)
             return
         facts.worked += 1
         facts.wrote += world.state != before
         self._learn(name, facts, world)
+
+    def _repair(self, world: World) -> None:
+        """Which changes of the initial state would have made the failed call work."""
+        assert world.failed is not None
+        template = template_of(world.failed, world.error)
+        self._failed[template] += 1
+        if self._failed[template] > _REPAIRED:
+            return
+        known = self._catalog.recipes.setdefault(template, [])
+        for number, recipe in enumerate(self._patcher.recipes(world.failed, world)):
+            if number >= _RECIPES_TRIED or len(known) >= _RECIPES:
+                break
+            if recipe in known:
+                continue
+            for patch in self._patcher.patches(recipe, world.failed, world, world.error):
+                self._left -= len(world.calls) + 1
+                if self._works(world, patch):
+                    known.append(recipe)
+                    break
+
+    def _works(self, world: World, patch: Patch) -> bool:
+        """The calls so far and the failed one work after the change."""
+        task = world.donor.task
+        state = patched(task.initial_state, [patch])
+        assert world.failed is not None
+        try:
+            session = self._environment.open(task.model_copy(update={"initial_state": state}))
+        except RodsError:
+            return False
+        try:
+            calls = [*world.calls, world.failed]
+            return not any(self._judgement.fails(call, session.call(call)) for call in calls)
+        except RodsError:
+            return False
+        finally:
+            session.close()
 
     def _arguments(
         self, name: str, facts: ToolFacts, world: World
@@ -256,6 +302,3 @@ def _telling(value: Any, pattern: Pattern, parameter: str) -> bool:
     if isinstance(value, bool) or value is None:
         return False
     return abs(value) >= 100 or field_fits(pattern, parameter)
-
-
-__all__ = ["Explorer", "false_fields"]

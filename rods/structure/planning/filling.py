@@ -6,18 +6,23 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field
 
+from rods.errors import WorldError
 from rods.interfaces import Environment
 from rods.structure.planning.assigning import Assignment
 from rods.structure.planning.catalog import Catalog
 from rods.structure.planning.effects import Judgement
+from rods.structure.planning.patching import Patcher, patched, template_of
 from rods.structure.planning.search import Names, Search, Space, feeders
 from rods.structure.planning.values import Draw, Place, Values
 from rods.structure.planning.world import Donor, Said, World
+from rods.structure.proposal import Patch
 from rods.structure.schema import CallValidator
 from rods.types import ToolCall
 
 _ASSIGNMENTS = 3
 _TRIES = 6  # values for one assignment
+_OTHERS = 4  # functions that one is chosen from
+_PATCHES_TRIED = 4
 _UNLUCKY, _LUCKY = 0.6, 1.1
 
 
@@ -25,19 +30,12 @@ _UNLUCKY, _LUCKY = 0.6, 1.1
 class Filled:
     """A plan that has run once; nothing about it is proven yet."""
 
-    donor: Donor
+    donor: Donor  # patches applied
     names: Names
     calls: list[ToolCall]
     said: list[list[str]]  # by turn
     holes: list[frozenset[str]]  # by call
-
-
-@dataclass(slots=True)
-class _Made:
-    """A call that worked."""
-
-    said: tuple[str, ...]
-    holes: frozenset[str]
+    patches: tuple[Patch, ...] = ()
 
 
 @dataclass(slots=True)
@@ -48,131 +46,181 @@ class Failures:
     calls: Counter[str] = field(default_factory=Counter)
 
 
-class Filler:
-    """Tries values, then other functions."""
+@dataclass(slots=True)
+class _Made:
+    """A call with what the user says for it."""
+
+    call: ToolCall
+    said: tuple[str, ...]
+    holes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What filling works with."""
+
+    environment: Environment
+    catalog: Catalog
+    judgement: Judgement
+    values: Values
+    search: Search
+    patcher: Patcher
+    validator: CallValidator
+    max_swaps: int
+    max_patches: int
+
+    def world(self, donor: Donor) -> World:
+        """The donor's world, fresh."""
+        return World(self.environment, donor, self.catalog, self.judgement)
+
+
+class Filling:
+    """One sequence of functions on its way to a plan: values, then a patch, then a swap."""
 
     def __init__(
-        self,
-        environment: Environment,
-        catalog: Catalog,
-        judgement: Judgement,
-        values: Values,
-        search: Search,
-        max_swaps: int,
+        self, means: Means, space: Space, donor: Donor, names: Names, rng: random.Random
     ) -> None:
-        self._environment, self._catalog = environment, catalog
-        self._judgement, self._values, self._search = judgement, values, search
-        self._validator = CallValidator(environment.tools())
-        self._max_swaps = max_swaps
+        self._means, self._space, self._rng = means, space, rng
+        self._world = means.world(donor)
+        self._names = list(names)
+        self._said, self._holes = Said(), list[frozenset[str]]()
+        self._patches: list[Patch] = []
+        self._swaps = 0
+        per_turn = space.skeleton.calls_per_turn
+        self._turns = [turn for turn, count in enumerate(per_turn) for _ in range(count)]
+        self._broken: _Made | None = None  # what the world answered with an error
 
-    def fill(
-        self, space: Space, donor: Donor, names: Names, rng: random.Random, failures: Failures
-    ) -> Filled | None:
+    def filled(self, failures: Failures) -> Filled | None:
         """The plan with values, or None; ``failures`` counts why."""
-        world = World(self._environment, donor, self._catalog, self._judgement)
         try:
-            return self._filled(space, world, list(names), rng, failures)
+            while len(self._holes) < len(self._names):
+                if not self._advance(failures):
+                    failures.reasons["no_values"] += 1
+                    return None
         finally:
-            world.close()
+            self._world.close()
+        self._said.say(len(self._space.skeleton.calls_per_turn) - 1, ())
+        return Filled(
+            self._world.donor,
+            tuple(self._names),
+            self._world.calls,
+            self._said.lines,
+            self._holes,
+            tuple(self._patches),
+        )
 
-    def _filled(
-        self,
-        space: Space,
-        world: World,
-        names: list[str],
-        rng: random.Random,
-        failures: Failures,
-    ) -> Filled | None:
-        said, holes, swaps = Said(), [], 0
-        turns = [t for t, n in enumerate(space.skeleton.calls_per_turn) for _ in range(n)]
-        call = 0
-        while call < len(names):
-            made = self._call(space, world, said, names, call, rng, failures)
-            luck = space.luck[call]
-            name = names[call]
-            if made is not None:
-                luck[name] = min(1.5, luck.get(name, 1.0) * _LUCKY)
-                said.say(turns[call], made.said)
-                holes.append(made.holes)
-                call += 1
-                continue
-            luck[name] = max(0.02, luck.get(name, 1.0) * _UNLUCKY)
-            other = self._other(space, tuple(names), call, rng) if swaps < self._max_swaps else None
-            if other is None:
-                failures.reasons["no_values"] += 1
-                return None
-            swaps += 1
-            names[call] = other
-        said.say(len(space.skeleton.calls_per_turn) - 1, ())
-        return Filled(world.donor, tuple(names), world.calls, said.lines, holes)
+    def _advance(self, failures: Failures) -> bool:
+        """One more call is made, or its function is another one now."""
+        call = len(self._holes)
+        name, luck = self._names[call], self._space.luck[call]
+        made = self._made(call, failures) or self._made_after_patch()
+        if made is not None:
+            luck[name] = min(1.5, luck.get(name, 1.0) * _LUCKY)
+            self._said.say(self._turns[call], made.said)
+            self._holes.append(made.holes)
+            return True
+        luck[name] = max(0.02, luck.get(name, 1.0) * _UNLUCKY)
+        other = self._other(call) if self._swaps < self._means.max_swaps else None
+        if other is not None:
+            self._swaps += 1
+            self._names[call] = other
+        return other is not None
 
-    def _other(
-        self, space: Space, names: Names, call: int, rng: random.Random
-    ) -> str | None:
+    def _other(self, call: int) -> str | None:
+        """Another function for the call, likelier the better it has worked here."""
+        search, space, names = self._means.search, self._space, tuple(self._names)
         found = [
             name
-            for name in self._search.replacements(space, names, call)
-            if self._search.plausible((*names[:call], name, *names[call + 1 :]))
-            and self._search.assignable(space, names, call, name)
-        ][:4]
+            for name in search.replacements(space, names, call)
+            if search.plausible((*names[:call], name, *names[call + 1 :]))
+            and search.assignable(space, names, call, name)
+        ][:_OTHERS]
         weights = [space.luck[call].get(name, 1.0) for name in found]
-        return rng.choices(found, weights)[0] if found else None
+        return self._rng.choices(found, weights)[0] if found else None
 
-    def _call(
-        self,
-        space: Space,
-        world: World,
-        said: Said,
-        names: list[str],
-        call: int,
-        rng: random.Random,
-        failures: Failures,
-    ) -> _Made | None:
+    # ------------------------------------------------------------------------ values
+    def _made(self, call: int, failures: Failures) -> _Made | None:
         """The call has been made with values that carry its labels."""
-        labels, name = space.skeleton.labels[call], names[call]
-        options = self._search.assigner.assignments(name, labels, feeders(labels, names))
-        reason = "no_assignment"
+        labels, name = self._space.skeleton.labels[call], self._names[call]
+        assigner, reason = self._means.search.assigner, "no_assignment"
+        self._broken = None
+        options = assigner.assignments(name, labels, feeders(labels, self._names))
         for assignment in options[:_ASSIGNMENTS]:
-            places = [
-                Place(name, p, label) for p, label in zip(assignment, labels, strict=True)
+            places = [Place(name, p, label) for p, label in zip(assignment, labels, strict=True)]
+            pools = [
+                self._means.values.draws(place, self._world, self._said, self._rng)
+                for place in places
             ]
-            pools = [self._values.draws(place, world, said, rng) for place in places]
             if not all(pools):
                 empty = next(p for p, pool in zip(places, pools, strict=True) if not pool)
                 reason = f"no value for {empty.parameter}: {empty.label.kind.value}"
                 continue
-            made, reason = self._tried(world, name, assignment, pools, rng)
+            made, reason = self._tried(name, assignment, pools)
             if made is not None:
                 return made
         failures.calls[f"{name}: {reason[:60]}"] += 1
         return None
 
     def _tried(
-        self,
-        world: World,
-        name: str,
-        assignment: Assignment,
-        pools: list[list[Draw]],
-        rng: random.Random,
+        self, name: str, assignment: Assignment, pools: list[list[Draw]]
     ) -> tuple[_Made | None, str]:
         reason, seen = "", set()
         for attempt in range(_TRIES):
-            drawn = [
-                pool[0] if attempt == 0 else pool[rng.randrange(len(pool))] for pool in pools
-            ]
+            drawn = [pool[(attempt + i) % len(pool)] for i, pool in enumerate(pools)]
             arguments = {p: draw.value for p, draw in zip(assignment, drawn, strict=True)}
-            mark = repr(arguments)
-            if mark in seen:
+            if (mark := repr(arguments)) in seen:
                 continue
             seen.add(mark)
             texts = [v for v in arguments.values() if isinstance(v, str) and len(v) > 1]
             if len(texts) != len(set(texts)):
-                reason = "one value twice"
+                reason = reason or "one value twice"
                 continue
-            call = ToolCall(name=name, arguments=arguments)
-            reason = self._validator.problem(call) or world.attempt(call) or ""
+            said = tuple(text for draw in drawn for text in draw.said)
+            holes = {p for p, draw in zip(assignment, drawn, strict=True) if draw.hole}
+            made = _Made(ToolCall(name=name, arguments=arguments), said, frozenset(holes))
+            reason = self._means.validator.problem(made.call) or self._attempt(made)
             if not reason:
-                said = tuple(text for draw in drawn for text in draw.said)
-                holes = {p for p, draw in zip(assignment, drawn, strict=True) if draw.hole}
-                return _Made(said, frozenset(holes)), ""
+                return made, ""
         return None, reason
+
+    def _attempt(self, made: _Made) -> str:
+        self._world.failed = None
+        reason = self._world.attempt(made.call) or ""
+        if self._world.failed is not None and self._broken is None:
+            self._broken = made
+        return reason
+
+    # ------------------------------------------------------------------------ patches
+    def _made_after_patch(self) -> _Made | None:
+        """The first call that failed works, with the same arguments, in a changed world."""
+        made = self._broken
+        if made is None or len(self._patches) >= self._means.max_patches:
+            return None
+        recipes = self._means.catalog.recipes.get(template_of(made.call, self._world.error), [])
+        left = _PATCHES_TRIED
+        for recipe in recipes:
+            why = self._world.error[:200]
+            for patch in self._means.patcher.patches(recipe, made.call, self._world, why):
+                left -= 1
+                if left < 0:
+                    return None
+                if self._works(patch, made.call):
+                    self._patches.append(patch)
+                    return made
+        return None
+
+    def _works(self, patch: Patch, call: ToolCall) -> bool:
+        """All calls so far and this one work after the change; the world is then the new one."""
+        means, task = self._means, self._world.donor.task
+        state = patched(task.initial_state, [patch])
+        try:
+            donor = Donor.of(means.environment, task.model_copy(update={"initial_state": state}))
+            world = means.world(donor)
+        except WorldError:
+            return False
+        if all(world.attempt(each) is None for each in (*self._world.calls, call)):
+            self._world.close()
+            self._world = world
+            return True
+        world.close()
+        return False

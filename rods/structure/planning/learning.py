@@ -33,6 +33,7 @@ class Observed:
     sizes: dict[Home, list[int]] = field(default_factory=lambda: defaultdict(list))
     labels: dict[Parameter, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     values: dict[Parameter, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
+    counts: dict[Parameter, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     flows: dict[Parameter, Counter[tuple[Pattern, str]]] = field(
         default_factory=lambda: defaultdict(Counter)
     )  # (producer, consumer) -> (pattern, parameter)
@@ -44,6 +45,7 @@ class Observed:
     falses: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     hard: Counter[Parameter] = field(default_factory=Counter)
     pairs: Counter[Parameter] = field(default_factory=Counter)
+    touched: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     state_places: Counter[Home] = field(default_factory=Counter)
 
 
@@ -119,6 +121,9 @@ class SeedLearner:
                 after = session.state()
                 self.seen.worked[call.name] += not result.error
                 self.seen.wrote[call.name] += not result.error and after != before
+                if after != before:
+                    changed = {key for key in after if after[key] != before.get(key)}
+                    self.seen.touched[self.groups[call.name]] |= changed
                 answer = parse(result.content)
                 self.seen.falses[call.name].update(false_fields(answer))
                 for pattern, value in places(answer):
@@ -130,6 +135,7 @@ class SeedLearner:
         for parameter, argument in call.arguments.items():
             key = (call.name, parameter)
             self.seen.values[key].setdefault(repr(argument), argument)
+            self.seen.counts[key][repr(argument)] += 1
             leaves = [cast(Scalar, leaf) for _, leaf in walk(argument)]
             found = {
                 home
@@ -218,6 +224,8 @@ class Conclusions:
         catalog.hard = {
             f"{a} {b}": (self._seen.hard[a, b], n) for (a, b), n in self._seen.pairs.items()
         }
+        for group in sorted(set(self._learner.groups.values())):
+            catalog.roots[group] = sorted(self._roots(group) | self._seen.touched[group])
         catalog.flows = {pair: flows for pair, flows in self._flows(tools)}
         return catalog
 
@@ -238,7 +246,10 @@ class Conclusions:
         schema, key = spec.properties[name], (spec.name, name)
         kin = self._kin(key)
         labels: Counter[str] = sum((self._seen.labels[k] for k in kin), Counter())
-        values = {r: v for k in kin for r, v in self._seen.values[k].items()}
+        known = kin or self._namesakes_anywhere(name)
+        spelled = {r: v for k in known for r, v in self._seen.values[k].items()}
+        counts: Counter[str] = sum((self._seen.counts[k] for k in known), Counter())
+        values = {r: spelled[r] for r, _ in counts.most_common()}
         uses = sum(self._seen.uses[k] for k in kin)
         homeless = sum(self._seen.homeless[k] for k in kin)
         facts = ParameterFacts(
@@ -254,6 +265,7 @@ class Conclusions:
         if not uses:
             facts.homes = self._alike(key, facts.kind)
             facts.fresh = not facts.homes
+        facts.suggested = self._is_suggested(spec.name, name)
         texts = [v for v in values.values() if isinstance(v, str)]
         wordy = sum(v.count(" ") >= 2 for v in texts) * 2 > len(texts) if texts else names_text(name)
         facts.prose = facts.kind == "string" and not facts.closed and facts.fresh and wordy
@@ -261,12 +273,26 @@ class Conclusions:
         facts.reuse = sum(self._seen.again[k] for k in kin) / could if could >= 2 else 0.0
         return facts
 
+    def _is_suggested(self, tool: str, parameter: str) -> bool:
+        """The environment knows values for the parameter in some train task."""
+        learner = self._learner
+        offering = (t for t in learner.tasks if tool in t.tools_at(len(t.turns)))
+        task = next(offering, None)
+        if task is None:
+            return False
+        return bool(learner.environment.suggest(tool, parameter, task.initial_state))
+
     def _kin(self, key: Parameter) -> list[Parameter]:
         """The parameter itself if it was seen used; else its namesakes that were."""
         if self._seen.uses[key]:
             return [key]
         group = self._namesakes[self._learner.groups[key[0]], key[1]]
         return [k for k in group if self._seen.uses[k]]
+
+    def _namesakes_anywhere(self, name: str) -> list[Parameter]:
+        """Parameters of that name in other groups: a password is a password."""
+        found = [k for (_, n), keys in self._namesakes.items() if n == name for k in keys]
+        return [k for k in found if self._seen.uses[k]]
 
     def _homes(self, kin: Sequence[Parameter]) -> list[Home]:
         counts: Counter[Home] = sum((self._seen.homes[k] for k in kin), Counter())
@@ -283,9 +309,9 @@ class Conclusions:
 
     def _alike(self, key: Parameter, kind: str) -> list[Home]:
         """Places whose field is named like the parameter."""
-        if kind in ("boolean", "array", "object"):
+        if kind in ("boolean", "object"):
             return []
-        roots = self._roots(key[0])
+        roots = self._roots(self._learner.groups[key[0]])
         found = [
             home
             for home in self._seen.state_places
@@ -295,9 +321,8 @@ class Conclusions:
         ]
         return sorted(found, key=lambda home: (self._size(home), home))[:_HOMES]
 
-    def _roots(self, tool: str) -> set[str]:
-        """The parts of the state in which the values of the tool's group stand."""
-        group = self._learner.groups[tool]
+    def _roots(self, group: int) -> set[str]:
+        """The parts of the state in which the values of the group's parameters stand."""
         return {
             home.pattern[0]
             for (other, _), homes in self._seen.homes.items()

@@ -17,20 +17,23 @@ from rods.structure.planning.catalog import Catalog
 from rods.structure.planning.derivations import Derivations
 from rods.structure.planning.effects import Judgement
 from rods.structure.planning.exploring import Explorer
-from rods.structure.planning.filling import Failures, Filled, Filler
+from rods.structure.planning.filling import Failures, Filled, Filling, Means
 from rods.structure.planning.learning import Conclusions, SeedLearner
 from rods.structure.planning.novelty import Names, Novelty, edit_distance
 from rods.structure.planning.options import PlanningOptions
+from rods.structure.planning.patching import Patcher
 from rods.structure.planning.plausibility import Plausibility
 from rods.structure.planning.proving import Proven, Prover
 from rods.structure.planning.search import Search, Space
 from rods.structure.planning.values import Values
 from rods.structure.planning.world import Donor
 from rods.structure.proposal import Bound, PlannedCall, Proposal
+from rods.structure.schema import CallValidator
 from rods.structure.sources import Labeller
 from rods.types import SourceKind, Split, Task
 
-_DEAD_ENDS = 40  # in a row in one choice of tools: there is nothing more to find
+_DEAD_ENDS = 12  # in a row in one choice of tools: there is nothing more to find
+_RETRIES = 3  # of one sequence, in other worlds and with other values
 
 
 @dataclass(slots=True)
@@ -70,8 +73,11 @@ class StructurePlanner:
         return catalog
 
     def _values_of(self, catalog: Catalog) -> Values:
-        derivations = Derivations(lookup_tables(self._environment))
-        return Values(self._environment, catalog, self._constants, derivations)
+        return Values(self._environment, catalog, self._constants, self._derivations)
+
+    @cached_property
+    def _derivations(self) -> Derivations:
+        return Derivations(lookup_tables(self._environment))
 
     @cached_property
     def _judgement(self) -> Judgement:
@@ -98,17 +104,20 @@ class StructurePlanner:
 
     @cached_property
     def _assigner(self) -> Assigner:
-        return Assigner(self.catalog, self._constants)
+        return Assigner(self.catalog, self._constants, self._derivations)
 
     @cached_property
-    def _filler(self) -> Filler:
-        return Filler(
-            self._environment,
-            self.catalog,
-            self._judgement,
-            self._values_of(self.catalog),
-            self._search,
-            self._options.max_swaps,
+    def _means(self) -> Means:
+        return Means(
+            environment=self._environment,
+            catalog=self.catalog,
+            judgement=self._judgement,
+            values=self._values_of(self.catalog),
+            search=self._search,
+            patcher=Patcher(self.catalog, self._environment.tasks("train")),
+            validator=CallValidator(self._environment.tools()),
+            max_swaps=self._options.max_swaps,
+            max_patches=self._options.max_patches,
         )
 
     @cached_property
@@ -166,7 +175,7 @@ class _Run:
         self._found: list[Proposal] = []
         self._donors = planner.donors_by_tools(seed.task)
         self._spaces: dict[frozenset[str], Space] = {}
-        self._tried: set[Names] = set()
+        self._tried: Counter[Names] = Counter()
 
     def outcome(self) -> PlanningOutcome:
         """The plans found within the effort."""
@@ -187,19 +196,20 @@ class _Run:
         if names is None:
             self._failures.reasons["dead_end"] += 1
             space.dead_ends += 1
-            if space.dead_ends >= _DEAD_ENDS:
+            if space.exhausted or space.dead_ends >= _DEAD_ENDS:
                 del self._donors[tools]
             return 0
         space.dead_ends = 0
-        self._tried.add(names)
+        self._tried[names] += 1
         donor = self._planner.donor(self._rng.choice(self._donors[tools]))
-        filled = self._planner._filler.fill(space, donor, names, self._rng, self._failures)
+        filling = Filling(self._planner._means, space, donor, names, self._rng)
+        filled = filling.filled(self._failures)
         if filled is not None:
             self._judge(filled)
         return 1
 
     def _is_new(self, names: Names) -> bool:
-        return names not in self._tried and not self._novelty.is_near(names, self._edits)
+        return self._tried[names] < _RETRIES and not self._novelty.is_near(names, self._edits)
 
     def _tools(self) -> frozenset[str]:
         """The seed's own tools half of the time, as long as a plan can exist with them."""
@@ -234,6 +244,7 @@ class _Run:
             turns=tuple(turns),
             tools=proven.task.tools,
             initial_state=proven.task.initial_state,
+            patches=filled.patches,
             profile=proven.profile,
             plausibility=self._planner.plausibility.score(filled.names),
             edits=edit_distance(filled.names, self._names),

@@ -15,7 +15,6 @@ from rods.types import SourceKind
 
 _NEEDED = 0.05  # share of pairs from which on a state edge between two functions is possible
 _ALWAYS, _OFTEN_SEEN = 0.8, 4  # a pair with so high a share cannot go without the edge
-_BRANCHES = 6
 _NODES = 250
 _HEAT = 0.7  # below 1: less likely functions get more of a chance
 _USUAL = -0.7  # log-probability that the calls still to come can hope for
@@ -59,6 +58,7 @@ class Space:
     edges: dict[tuple[int, int], tuple[bool, bool]]  # pair -> (data, hard)
     luck: list[dict[str, float]] = field(default_factory=list)  # per call: function -> factor
     dead_ends: int = 0  # draws in a row that led to nothing new
+    exhausted: bool = False  # no new sequence is left
 
     def tire(self, names: Names, factor: float = _TIRED) -> None:
         """Functions that led to nothing new get less likely at their place."""
@@ -123,8 +123,14 @@ class Search:
     def draw(
         self, space: Space, rng: random.Random, is_new: Callable[[Names], bool]
     ) -> Names | None:
-        """A plausible new sequence; None where this attempt ran into a dead end."""
-        return _Descent(self, space, rng, is_new).names()
+        """A plausible new sequence; None where this attempt ran into a dead end.
+
+        ``space.exhausted`` says afterwards that there is none.
+        """
+        descent = _Descent(self, space, rng, is_new)
+        names = descent.names()
+        space.exhausted = names is None and descent.complete
+        return names
 
     def fitting(self, space: Space, names: Sequence[str], call: int) -> frozenset[str]:
         """The functions that call ``call`` can be after these ``names``."""
@@ -183,6 +189,11 @@ class _Descent:
         self._left = _NODES
         self._calls = space.skeleton.calls
 
+    @property
+    def complete(self) -> bool:
+        """Every sequence has been looked at."""
+        return self._left >= 0
+
     def names(self) -> Names | None:
         chosen: list[str] = []
         return tuple(chosen) if self._extend(chosen, 0.0) else None
@@ -214,7 +225,7 @@ class _Descent:
         return False
 
     def _order(self, chosen: list[str], previous: str) -> list[str]:
-        """A few fitting functions in an order drawn by weight."""
+        """The fitting functions in an order drawn by weight."""
         call = len(chosen)
         luck = self._space.luck[call]
         keyed = []
@@ -222,7 +233,7 @@ class _Descent:
             weight = math.exp(_HEAT * self._search.likely(previous, name)) * luck.get(name, 1.0)
             keyed.append((math.log(self._rng.random() or 1e-12) / max(weight, 1e-9), name))
         keyed.sort(reverse=True)
-        return [name for _, name in keyed[:_BRANCHES]]
+        return [name for _, name in keyed]
 
 
 __all__ = ["Assignment", "Names", "Search", "SourceKind", "Space", "feeders"]

@@ -12,12 +12,13 @@ from rods.structure.constants import Constants, key
 from rods.structure.leaves import Scalar, walk
 from rods.structure.planning.catalog import Catalog, ParameterFacts
 from rods.structure.planning.derivations import Derivations
-from rods.structure.planning.patterns import places
+from rods.structure.planning.patterns import WORD, places
 from rods.structure.planning.skeleton import Label
 from rods.structure.planning.world import Said, World
 from rods.types import JsonValue, SourceKind
 
 _MOST = 8
+_UNUSUAL = 0.2  # chance of the other truth value first
 _NUMBERS = (2, 3, 5, 8, 10, 12, 20, 25, 50, 100)
 
 
@@ -50,6 +51,7 @@ class Values:
         derivations: Derivations,
     ) -> None:
         self._environment, self._catalog = environment, catalog
+        self._specs = environment.tools()
         self._constants, self._derivations = constants, derivations
 
     def draws(self, place: Place, world: World, said: Said, rng: random.Random) -> list[Draw]:
@@ -72,19 +74,33 @@ class Values:
     def _spoken(
         self, place: Place, facts: ParameterFacts, world: World, said: Said, rng: random.Random
     ) -> Iterator[Draw]:
-        for value in self.plain(place, facts, world, rng):
+        for value in self._again(place, facts, world, rng) + self.plain(place, facts, world, rng):
             leaves = [leaf for _, leaf in walk(value)]
             if all(_can_be_said(leaf) for leaf in leaves):
                 texts = tuple(_spelled(leaf) for leaf in leaves if not isinstance(leaf, bool))
                 yield Draw(value, texts, facts.prose)
 
+    def _again(
+        self, place: Place, facts: ParameterFacts, world: World, rng: random.Random
+    ) -> list[JsonValue]:
+        """What the plan has used for this parameter before, as often as train tasks do that."""
+        if facts.prose or rng.random() >= facts.reuse:
+            return []
+        group = self._catalog.tools[place.tool].group
+        used = [
+            call.arguments[place.parameter]
+            for call in reversed(world.calls)
+            if place.parameter in call.arguments and self._catalog.tools[call.name].group == group
+        ]
+        return [value for value in used[:1] if not isinstance(value, list | dict | bool)]
+
     def _constant(
         self, place: Place, facts: ParameterFacts, world: World, said: Said, rng: random.Random
     ) -> Iterator[Draw]:
         if facts.kind == "boolean":
-            usual = [v for v in facts.values if isinstance(v, bool)] or [True, False]
+            usual = [v for v in facts.values if isinstance(v, bool)]
             pool: list[Any] = [*usual, *(v for v in (True, False) if v not in usual)]
-            if rng.random() < 0.5:
+            if rng.random() < _UNUSUAL:
                 pool.reverse()
             yield from (Draw(value) for value in pool)
             return
@@ -152,12 +168,17 @@ class Values:
         wanted = {flow.pattern for flow in flows if flow.parameter == place.parameter}
         allowed = self._constants.get((place.tool, place.parameter), frozenset())
         kind = facts.items or facts.kind
+        known = None
+        if any(pattern[-1:] == (WORD,) for pattern in wanted) and not facts.fresh:
+            known = self.accepted(place, world)  # a word of a text alone says little
         found: dict[str, Any] = {}
         for pattern, value in places(world.answers[producer]):
             value = _typed(value, kind)
             if pattern not in wanted or isinstance(value, bool) or not _is_kind(value, kind):
                 continue
             if said.holds(value) or key(value) in allowed or world.shown(value, producer + 1):
+                continue
+            if known and pattern[-1:] == (WORD,) and value not in known:
                 continue
             found.setdefault(repr(value), value)
         return list(found.values())
@@ -189,12 +210,17 @@ class Values:
                 place.tool, place.parameter, world.donor.task.initial_state
             )
         )
-        at_home = [] if facts.fresh else self._at_home(facts, world)
+        reads = self._specs[place.tool].effect == "read"  # of what is not there it tells nothing
+        at_home = self._at_home(facts, world) if reads or not facts.fresh else []
         if at_home and suggested:
             both = [value for value in at_home if value in suggested]
-            return _shuffled(both or at_home, rng)
-        if at_home or suggested:
-            return _shuffled(at_home or suggested, rng)
+            others = [value for value in suggested if value not in both]
+            return [*_shuffled(both, rng), *_shuffled(others, rng)]
+        if suggested:
+            return _shuffled(suggested, rng)
+        if at_home:
+            new = [v for v in facts.values if v not in at_home and not isinstance(v, list)]
+            return [*_shuffled(at_home, rng), *_shuffled(new, rng)[:2]]
         if facts.closed:
             return _shuffled(facts.closed, rng)
         if facts.prose:

@@ -14,7 +14,7 @@ from rods.structure.planning.catalog import Catalog, Home
 from rods.structure.planning.effects import Judgement, is_empty
 from rods.structure.planning.patterns import values_at
 from rods.structure.sources import holds, said
-from rods.types import JsonObject, Task, ToolCall, ToolSpec
+from rods.types import JsonObject, Task, ToolCall, ToolResult
 
 
 @dataclass(slots=True)
@@ -87,6 +87,8 @@ class World:
         self.answers: list[Any] = []
         self._state: JsonObject | None = donor.state
         self._shown: dict[str, Any] = {}
+        self.failed: ToolCall | None = None  # the latest call that was undone for an error
+        self.error = ""
 
     def close(self) -> None:
         """The session is closed."""
@@ -98,6 +100,10 @@ class World:
         if self._state is None:
             self._state = self.session.state()
         return self._state
+
+    def first_values(self, home: Home) -> list[Scalar]:
+        """What the probe lists now; nothing where it fails."""
+        return [value for value in self.values(home) if value is not None]
 
     def values(self, home: Home) -> list[Scalar]:
         """What stands there now."""
@@ -120,11 +126,11 @@ class World:
             return "repeat"
         spec, facts = self._specs[call.name], self._catalog.tools[call.name]
         if spec.effect == "read":
-            return self._keep(call, self._read(call), changed=False)
+            return self._keep(call, self._read(call))
         before = self.state
         snapshot = self.session.snapshot()
         result = self.session.call(call)
-        failure = self._judgement.failure(call, result)
+        failure = self._failure(call, result)
         after = None
         if failure is None:
             after = self.session.state()
@@ -132,6 +138,8 @@ class World:
                 failure = "no_op"
             elif after == before and is_empty(parse(result.content)):
                 failure = "empty"
+            elif after == before and result.content in self.contents:
+                failure = "nothing new"
         if failure is not None:
             self.session.restore(snapshot)
             return failure
@@ -142,13 +150,20 @@ class World:
 
     def _read(self, call: ToolCall) -> tuple[str | None, str]:
         result = self.session.call(call)
-        failure = self._judgement.failure(call, result)
-        return failure, result.content
+        return self._failure(call, result), result.content
 
-    def _keep(self, call: ToolCall, read: tuple[str | None, str], *, changed: bool) -> str | None:
+    def _failure(self, call: ToolCall, result: ToolResult) -> str | None:
+        failure = self._judgement.failure(call, result)
+        if failure is not None:
+            self.failed, self.error = call, failure
+        return failure
+
+    def _keep(self, call: ToolCall, read: tuple[str | None, str]) -> str | None:
         failure, content = read
-        if failure is None and not changed and is_empty(parse(content)):
+        if failure is None and is_empty(parse(content)):
             return "empty"
+        if failure is None and content in self.contents:
+            return "nothing new"
         if failure is None:
             self._note(call, content)
         return failure
@@ -157,8 +172,3 @@ class World:
         self.calls.append(call)
         self.contents.append(content)
         self.answers.append(parse(content))
-
-
-def spec_of(specs: dict[str, ToolSpec], name: str) -> ToolSpec:
-    """The tool's specification."""
-    return specs[name]

@@ -1,0 +1,191 @@
+"""Changes of an initial state that make a failing call work: typed, few, and learned by trying.
+
+Kinds: ``set`` a place to a value that other train tasks have there (log in, open, fund, copy a
+key), and ``insert`` what the call names into the container where its like stand (create a file
+here, a record of that id, an entry of that name). The arguments stay fixed while a change is tried.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from rods.structure.leaves import Path, parse, walk
+from rods.structure.planning.catalog import Catalog, Home, Recipe
+from rods.structure.planning.patterns import ANY, KEY, WORD
+from rods.structure.planning.world import World
+from rods.structure.proposal import Patch
+from rods.types import JsonObject, JsonValue, Task, ToolCall
+
+_MASKED = re.compile(r"'[^']*'|\"[^\"]*\"|[\d.]+")
+_DONATED = 3  # values of other tasks for one place
+_SHAPES = 3  # kinds of entries of one container
+_CONTAINERS = 4
+_SIZE = 4000  # characters of a value worth copying
+
+
+def template_of(call: ToolCall, error: str) -> str:
+    """The failure without what it names."""
+    told = [leaf for _, leaf in walk(parse(error)) if isinstance(leaf, str)]
+    error = " ".join(told) or error
+    for value in call.arguments.values():
+        if isinstance(value, str) and len(value) > 1:
+            error = error.replace(value, "_")
+    return f"{call.name}: {_MASKED.sub('_', error)}"[:120]
+
+
+class Patcher:
+    """Knows what other train tasks have in the places of an initial state."""
+
+    def __init__(self, catalog: Catalog, tasks: Iterable[Task]) -> None:
+        self._catalog = catalog
+        self._donated: dict[Path, dict[str, JsonValue]] = {}
+        self._entries: dict[str, dict[str, JsonValue]] = {}  # container's name -> entries by shape
+        for task in tasks:
+            self._read(task.initial_state, ())
+
+    def _read(self, value: Any, path: Path) -> None:
+        if isinstance(value, dict):
+            for key, item in value.items():
+                self._remember((*path, key), item)
+                self._read(item, (*path, key))
+        elif isinstance(value, list):
+            for item in value[:20]:
+                self._shape(path, item)
+                self._read(item, (*path, ANY))
+
+    def _remember(self, path: Path, item: Any) -> None:
+        self._shape(path[:-1], item)
+        known = self._donated.setdefault(path, {})
+        if len(known) < _DONATED and ANY not in path and len(text := repr(item)) < _SIZE:
+            known.setdefault(text, item)
+
+    def _shape(self, container: Path, item: Any) -> None:
+        names = [step for step in container if step != ANY]
+        known = self._entries.setdefault(str(names[-1]) if names else "", {})
+        if len(known) < _SHAPES:
+            known.setdefault(_shape_of(item), item)
+
+    # ------------------------------------------------------------------------ candidates
+    def recipes(self, call: ToolCall, world: World) -> Iterator[Recipe]:
+        """Changes that might help, insertions first."""
+        facts = self._catalog.tools[call.name]
+        for parameter, value in call.arguments.items():
+            if isinstance(value, str | int) and not isinstance(value, bool):
+                for home in facts.parameters[parameter].homes:
+                    yield from self._insertions(parameter, home, world)
+        yield from self._settings(facts.group, world.donor.task.initial_state)
+
+    def _insertions(self, parameter: str, home: Home, world: World) -> Iterator[Recipe]:
+        for path in _containers(home, world)[:_CONTAINERS]:
+            container = _at(world.donor.task.initial_state, path)
+            entries = list(container.values()) if isinstance(container, dict) else container
+            shapes = {_shape_of(entry): entry for entry in entries}
+            names = [step for step in path if isinstance(step, str)]
+            shapes = {**self._entries.get(names[-1] if names else "", {}), **shapes}
+            field = "" if home.pattern[-1] in (KEY, ANY, WORD) else home.pattern[-1]
+            for entry in sorted(shapes.values(), key=lambda e: len(repr(e))):
+                yield Recipe("insert", [], home, parameter, field, entry)
+
+    def _settings(self, group: int, state: JsonObject) -> Iterator[Recipe]:
+        flags: list[Recipe] = []
+        others: list[Recipe] = []
+        roots = set(self._catalog.roots.get(group, []))
+        for path, values in self._donated.items():
+            if not roots & set(path[:-1]):
+                continue
+            try:
+                present = _at(state, path)
+            except LookupError:
+                present = None
+            if isinstance(present, bool):
+                flags.append(Recipe("set", list(path), value=not present))
+                continue
+            for value in values.values():
+                if value != present:
+                    others.append(Recipe("set", list(path), value=value))
+        yield from (*flags, *others)
+
+    # ------------------------------------------------------------------------ application
+    def patches(self, recipe: Recipe, call: ToolCall, world: World, why: str) -> Iterator[Patch]:
+        """The recipe's changes of this world, one for each place it fits."""
+        state = world.donor.task.initial_state
+        if recipe.kind == "set":
+            path = tuple(recipe.path)
+            try:
+                parent = _at(state, path[:-1])
+            except LookupError:
+                return
+            if isinstance(parent, dict) and parent.get(str(path[-1])) != recipe.value:
+                yield Patch(path, recipe.value, why)
+        elif recipe.home is not None and recipe.parameter in call.arguments:
+            value = call.arguments[recipe.parameter]
+            for path in _containers(recipe.home, world)[:_CONTAINERS]:
+                container = _at(state, path)
+                if isinstance(container, dict):
+                    yield Patch((*path, str(value)), _named(recipe, value), why)
+                else:
+                    yield Patch(path, [*container, _named(recipe, value)], why)
+
+
+def _named(recipe: Recipe, value: JsonValue) -> JsonValue:
+    """An entry of the recipe's shape for the value."""
+    if recipe.field and isinstance(recipe.value, dict):
+        return {**recipe.value, recipe.field: value}
+    return copy.deepcopy(recipe.value) if isinstance(recipe.value, dict | list) else value
+
+
+def patched(state: JsonObject, patches: Sequence[Patch]) -> JsonObject:
+    """The state with the changes; the given one stays as it is."""
+    new = copy.deepcopy(state)
+    for patch in patches:
+        parent: Any = new
+        for step in patch.path[:-1]:
+            parent = parent[step]
+        parent[patch.path[-1]] = copy.deepcopy(patch.value)
+    return new
+
+
+def _containers(home: Home, world: World) -> list[Path]:
+    """Where in the initial state the entries stand that the home shows."""
+    state = world.donor.task.initial_state
+    if home.probe:
+        listed = {str(value) for value in world.first_values(home)}
+        return [path for path, names in _collections(state) if names == listed]
+    end = 1 if home.pattern[-1] in (KEY, ANY) else 2
+    wanted = home.pattern[:-end]
+    return [
+        path
+        for path, _ in _collections(state)
+        if wanted and path[-len(wanted) :] == wanted
+    ]
+
+
+def _collections(value: Any, path: Path = ()) -> Iterator[tuple[Path, set[str]]]:
+    """Dictionaries and lists within dictionaries, with their keys or plain items."""
+    if isinstance(value, dict):
+        if path:
+            yield path, set(value)
+        for key, item in value.items():
+            yield from _collections(item, (*path, key))
+    elif isinstance(value, list):
+        yield path, {str(item) for item in value if not isinstance(item, dict | list)}
+
+
+def _shape_of(value: Any) -> str:
+    """Values of one shape can stand in for each other: fields, and short words such as a type."""
+    if isinstance(value, dict):
+        kinds = [f"{k}={v}" if k == "type" else str(k) for k, v in sorted(value.items())]
+        return ",".join(kinds)[:200]
+    return type(value).__name__
+
+
+def _at(value: Any, path: Path) -> Any:
+    """What stands at the path; LookupError where the value has another shape."""
+    for step in path:
+        if not isinstance(value, dict | list) or isinstance(value, dict) != isinstance(step, str):
+            raise LookupError(f"nothing stands at {path}")
+        value = value[step]
+    return value
