@@ -6,20 +6,31 @@ remembers where it came from, so that an error names the file or the flag.
 
 from __future__ import annotations
 
+import re
 import tomllib
-import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar, Union, get_args, get_origin
+from typing import Any, TypeVar
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_serializer,
+    field_validator,
+)
 
+from rods.config_faults import cut, expected, innermost, is_path, known_keys, leaves, shown
 from rods.errors import ConfigError, did_you_mean
+from rods.passwords import MASK, VARIABLE, masked
 
 COMPONENT_TABLES = ("environment", "trainer", "selector", "buffer", "synthesizer")
 TABLES = ("run", *COMPONENT_TABLES, "synthesis", "curriculum", "pool", "evaluation")
+_URL = re.compile(r"[A-Za-z][\w.+-]*://")
+_LARGEST = 2**63 - 1  # what databases and random generators take
 M = TypeVar("M", bound=BaseModel)
 Tables = dict[str, dict[str, Any]]
 
@@ -51,14 +62,33 @@ class RunConfig(Table):
 class PoolConfig(Table):
     """Where the tasks are kept."""
 
-    url: str = Field("", description="SQLAlchemy URL; empty: pool.sqlite in the run's folder.")
+    url: str = Field(
+        "",
+        description="SQLAlchemy URL; empty: pool.sqlite in the run's folder. A password is kept "
+        f"nowhere: the run's folder has {MASK} for it, and ${VARIABLE} fills that in.",
+    )
+
+    @field_validator("url")
+    @classmethod
+    def _is_a_url(cls, url: str) -> str:
+        if url and not _URL.match(url):
+            raise ValueError("expected a URL, such as sqlite:////data/pool.sqlite")
+        if url and not url.partition("://")[2].strip("/"):
+            raise ValueError("a pool in memory is lost with the process; name a file")
+        if "password=" in url:
+            raise ValueError("write the password as user:password@host")
+        return url
+
+    @field_serializer("url", when_used="json")
+    def _without_password(self, url: str) -> str:
+        return masked(url)
 
 
 class EvaluationConfig(Table):
     """The held-out set that is played before and after the training."""
 
     tasks: int = Field(48, ge=0, description="Held-out tasks, spread over kinds; 0: no evaluation.")
-    samples: int = Field(4, ge=1, description="Sampled rollouts of each task.")
+    samples: int = Field(4, ge=1, le=10_000, description="Sampled rollouts of each task.")
 
 
 def split_names(text: str) -> list[str]:
@@ -103,11 +133,22 @@ class Settings:
         values = dict(self.values.get(table, {}))
         if table in COMPONENT_TABLES:
             values.pop("name", None)
+        if lines := list(self._unusable(table, model, values)):
+            raise ConfigError("\n".join(lines))
         try:
             return model.model_validate(values)
         except ValidationError as error:
-            lines = [self._describe(table, model, fault) for fault in _innermost(error)]
+            lines = [self._describe(table, model, fault) for fault in innermost(error)]
             raise ConfigError("\n".join(lines)) from error
+
+    def _unusable(self, table: str, model: type[BaseModel], values: Any) -> Iterator[str]:
+        """A line for each value that fits its type and that nothing can come of."""
+        for path, value in leaves(values):
+            name, source = ".".join([table, *map(str, path)]), self._source(table, str(path[0]))
+            if isinstance(value, int) and abs(value) > _LARGEST:
+                yield f"{name} = {shown(value)} ({cut(source)}): expected at most {_LARGEST}."
+            elif value == "" and is_path(model, path):
+                yield f"{name} is empty ({source}), which would mean the current folder; name one."
 
     def _source(self, table: str, key: str) -> str:
         return self.sources.get((table, key), "default")
@@ -117,11 +158,12 @@ class Settings:
         path = ".".join([table, *map(str, loc)])
         source = self._source(table, str(loc[0])) if loc else "this table"
         if error["type"] == "extra_forbidden":
-            hint = did_you_mean(str(loc[-1]), _fields(model, loc[:-1]))
+            hint = did_you_mean(str(loc[-1]), known_keys(model, loc[:-1]))
             return f"Unknown key {path} ({source}). {hint}"
         if error["type"] == "missing":
             return f"{path} is not set and has no default; set it in a file or with -o {path}=..."
-        return f"{path} = {error['input']!r} ({source}): {_expected(error['msg'])}."
+        value = f"{path} = {shown(error['input'])} ({cut(source)})"
+        return masked(f"{value}: {expected(error['msg'])}.")
 
 
 def load_settings(
@@ -151,6 +193,8 @@ def read_toml(file: Path) -> dict[str, Any]:
         raise ConfigError(f"{file} is not valid TOML: {error}.") from error
     except RecursionError as error:
         raise ConfigError(f"{file} is nested too deeply.") from error
+    except ValueError as error:  # more digits than Python converts
+        raise ConfigError(f"{file} holds a number that is too long.") from error
 
 
 def parse_override(text: str) -> Tables:
@@ -171,6 +215,8 @@ def parse_value(text: str) -> Any:
         return text
     except RecursionError as error:
         raise ConfigError(f"The value {text[:20]}... is nested too deeply.") from error
+    except ValueError as error:  # more digits than Python converts
+        raise ConfigError(f"The number {text[:20]}... is too long.") from error
     return parsed["value"] if parsed.keys() == {"value"} else text
 
 
@@ -209,42 +255,3 @@ def _without_none(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_without_none(item) for item in value]
     return value
-
-
-def _innermost(error: ValidationError) -> list[dict[str, Any]]:
-    """The faults, without those of a container that only lacks its faulty items."""
-    faults: list[dict[str, Any]] = [dict(fault) for fault in error.errors()]
-    places = [fault["loc"] for fault in faults]
-    return [
-        fault
-        for fault, loc in zip(faults, places, strict=True)
-        if fault["type"] != "too_short"
-        or not any(len(p) > len(loc) and p[: len(loc)] == loc for p in places)
-    ]
-
-
-def _expected(message: str) -> str:
-    """Pydantic's sentence as the second half of ours."""
-    return (
-        message.removeprefix("Value error, ").replace("Input should be", "expected", 1).rstrip(".")
-    )
-
-
-def _fields(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
-    """The keys known at ``loc`` inside a model; empty where it is no model."""
-    for part in loc:
-        if isinstance(part, str):
-            info = model.model_fields.get(part)
-            inner = next(_models(info.annotation), None) if info else None
-            if inner is None:
-                return []
-            model = inner
-    return list(model.model_fields)
-
-
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    elif get_origin(annotation) in (Union, types.UnionType, tuple, list, dict):
-        for argument in get_args(annotation):
-            yield from _models(argument)

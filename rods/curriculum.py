@@ -20,7 +20,9 @@ from rods.types import EpochPlan, RolloutGroup, Task, TrainingStage, Visit
 class CurriculumConfig(ComponentConfig):
     """The schedule of a run."""
 
-    epoch_size: int = Field(64, ge=1, description="Prompts an epoch; equal for all epochs.")
+    epoch_size: int = Field(
+        64, ge=1, le=1_000_000, description="Prompts an epoch; equal for all epochs."
+    )
     redraw: Literal["visit", "epoch", "never"] = Field(
         "visit", description="When a task is drawn again with new entities (paper: never)."
     )

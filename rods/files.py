@@ -37,6 +37,17 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def sync_tree(folder: Path) -> None:
+    """All files and folders below ``folder`` are on the disk: what others wrote there."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+        elif path.is_dir():
+            sync_folder(path)
+    sync_folder(folder)
+
+
 def append_line(path: Path, line: str) -> None:
     """``line`` stands at the end of ``path``, on the disk; or the file is as it was before."""
     with path.open("ab") as file:

@@ -71,8 +71,10 @@ class JsonlReader:
             value = json.loads(line)
         except RecursionError as error:
             raise DataError(f"{self.path} line {number} is nested too deeply.") from error
-        except ValueError as error:
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
             raise DataError(f"{self.path} line {number} is no JSON: {error}.") from error
+        except ValueError as error:  # more digits than Python converts
+            raise DataError(f"{self.path} line {number} holds too long a number.") from error
         if not isinstance(value, dict):
             raise DataError(
                 f"{self.path} line {number} is a JSON {type(value).__name__}, not an object."
@@ -132,7 +134,8 @@ class JsonlWriter:
     def _keep(self, error: BaseException) -> None:
         """Note where the lines done are; an empty file is not kept."""
         if self.lines:
-            error.add_note(f"The {self.lines} lines done are in {self.target}.")
+            what = "The line done is" if self.lines == 1 else f"The {self.lines} lines done are"
+            error.add_note(f"{what} in {self.target}.")
         elif self._regular:
             self.target.unlink(missing_ok=True)
 

@@ -12,6 +12,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from rods.errors import DataError
+from rods.passwords import masked
 from rods.plugin_manager import Plugins
 from rods.run_dir import RunDir
 
@@ -35,7 +36,7 @@ def record_start(
     manifest["starts"].append(
         {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
-            "command": list(command),
+            "command": [masked(word) for word in command],
             "resumed_at": last.step if (last := run.last_report()) else 0,
             "python": platform.python_version(),
             "platform": platform.platform(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ from rods.evaluation import held_out, overview, score_groups
 from rods.interfaces import Environment, Trainer
 from rods.jsonl import JsonlWriter, dump_line
 from rods.run_dir import group_record
-from rods.types import RolloutGroup, Split
+from rods.types import RolloutGroup, Split, Task
+
+PART = 256  # rollouts between two writings; what trainers sample at once
 
 
 def evaluate_policy(
@@ -30,18 +32,21 @@ def evaluate_policy(
 ) -> dict[str, Any]:
     """The report on ``samples`` rollouts of each task (None: all tasks), as plain JSON.
 
-    ``out`` gets one line a task, with ``task_id``, ``rewards`` and the rollouts.
+    ``out`` gets one line a task, with ``task_id``, ``rewards`` and the rollouts, as they come: what
+    was played before an interruption is kept.
     """
     known = environment.tasks(split)
     if not known:
         raise DataError(f"The environment {environment.name!r} has no {split} tasks.")
     chosen = held_out(known, tasks or len(known))
     start = time.perf_counter()
+    groups: list[RolloutGroup] = []
     with JsonlWriter(out) if out is not None else nullcontext() as writer:
-        groups = trainer.evaluate(chosen, environment, k=samples, seed=seed, progress=progress)
-        if writer is not None:
-            for group in groups:
-                writer.write(dump_line(group_record(group, step=0)))
+        for part in _in_parts(trainer, environment, chosen, samples, seed, progress):
+            groups += part
+            if writer is not None:
+                for group in part:
+                    writer.write(dump_line(group_record(group, step=0)))
     return {
         "environment": environment.name,
         "split": split,
@@ -51,6 +56,26 @@ def evaluate_policy(
         "seconds": round(time.perf_counter() - start, 2),
         "data_hashes": dict(environment.data_hashes()),
     }
+
+
+def _in_parts(
+    trainer: Trainer,
+    environment: Environment,
+    tasks: Sequence[Task],
+    samples: int,
+    seed: int,
+    progress: Callable[[int, int], None] | None,
+) -> Iterator[Sequence[RolloutGroup]]:
+    """The groups of a few tasks after the other; each part samples with a seed of its own."""
+    size = max(1, PART // samples)
+    for start in range(0, len(tasks), size):
+
+        def moved(done: int, total: int, start: int = start) -> None:
+            if progress is not None:
+                progress(start + done, len(tasks))
+
+        part, part_seed = tasks[start : start + size], seed + start
+        yield trainer.evaluate(part, environment, k=samples, seed=part_seed, progress=moved)
 
 
 def summary(groups: Sequence[RolloutGroup]) -> dict[str, Any]:

@@ -18,6 +18,8 @@ def open_existing(where: str) -> Pool:
 def pool_url(where: str) -> str:
     """The URL of an existing pool; a PoolError where there can be none."""
     path = Path(where)
+    if not where.strip():
+        raise PoolError("The pool's place is empty; give a run's folder, a pool file or a URL.")
     if "://" in where:
         return where
     if path.is_dir():

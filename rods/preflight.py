@@ -10,17 +10,23 @@ from pathlib import Path
 
 from rods.curriculum import CurriculumConfig
 from rods.episode import Episode, EpisodeLimits
-from rods.errors import RodsError, UserError
+from rods.errors import PoolError, RodsError, UserError
 from rods.interfaces import Environment, Trainer
+from rods.pool.probing import probe
 from rods.types import AssistantMessage, Check, Rollout, Task
 
 SAMPLE = 24  # tasks of each split whose reference is replayed
 
 
 def iter_checks(
-    environment: Environment, trainer: Trainer, curriculum: CurriculumConfig, out: Path, seed: int
+    environment: Environment,
+    trainer: Trainer,
+    curriculum: CurriculumConfig,
+    out: Path,
+    seed: int,
+    pool_url: str = "",
 ) -> Iterator[Check]:
-    """One line after the other: data, gold replay of a sample, folder, then the trainer's own."""
+    """One line after the other: data, gold replay of a sample, places, then the trainer's own."""
     try:
         train, held_out = environment.tasks("train"), environment.tasks("eval")
     except RodsError as error:
@@ -30,6 +36,8 @@ def iter_checks(
     yield _kind_check(curriculum, train)
     yield _replay_check(environment, _sample(train, seed) + _sample(held_out, seed))
     yield _folder_check(out)
+    if pool_url:
+        yield _pool_check(pool_url)
     epochs = sum(stage.epochs for stage in curriculum.stages)
     yield from trainer.check_schedule(epochs, curriculum.epoch_size)
     yield from trainer.preflight(environment, train)
@@ -114,6 +122,14 @@ def _folder_check(out: Path) -> Check:
     ok = parent.is_dir() and os.access(parent, os.W_OK)
     detail = f"{out} can be written" if ok else f"{parent} cannot be written"
     return Check(name="folder", ok=ok, detail=detail, fix="" if ok else "--out DIR")
+
+
+def _pool_check(url: str) -> Check:
+    """A pool of its own, outside the run's folder, can begin there."""
+    try:
+        return Check(name="pool", ok=True, detail=probe(url))
+    except PoolError as error:
+        return Check(name="pool", ok=False, detail=str(error), fix="pool.url")
 
 
 def _sample(tasks: Sequence[Task], seed: int) -> list[Task]:

@@ -57,6 +57,8 @@ def score_recordings(
         tally.add(recording.get("task_id"), verdict)
         if progress is not None:
             progress(tally.lines)
+    if not tally.lines:
+        raise DataError(f"{reader.path} holds no line to score.")
     hashes = dict(environment.data_hashes())
     return tally.report(time.perf_counter() - start, hashes)
 

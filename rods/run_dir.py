@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rods.pool import Pool
 
 _FIXED = "config.toml"
+SUMMARY = "summary.json"
 
 
 class Listener(Protocol):

@@ -25,17 +25,20 @@ from rods.config import to_toml
 from rods.curriculum import Curriculum
 from rods.errors import ConfigError, RunDirError
 from rods.evaluation import TaskScore, compare, held_out, kept_scores
+from rods.files import read_lines, sync_folder, sync_tree
 from rods.followers import FollowerCurriculum, FollowerFolder
 from rods.interfaces import Environment, Trainer
 from rods.manifest import close_start, record_start
 from rods.observed import HookListener, ObservedCurriculum
 from rods.pool import Pool
+from rods.pool.probing import check_url
+from rods.pool_access import pool_url
 from rods.preflight import iter_checks, require
-from rods.run_dir import RunDir, config_of
+from rods.run_dir import SUMMARY, RunDir, config_of
+from rods.synthesis.lm.preflight import lm_checks
 from rods.synthesis.service import SynthesisService
 from rods.types import Check, PoolState, RolloutGroup, Task
 
-SUMMARY = "summary.json"
 BEFORE, AFTER = "evaluation/before.jsonl.gz", "evaluation/after.jsonl.gz"
 POLICY, POLICY_PART = "policy", ".policy.part"
 
@@ -54,6 +57,8 @@ def new_run(assembly: Assembly, out: Path | None, command: Sequence[str] = ()) -
     """A run in ``out``, by default a folder below ``runs/`` named by world and time."""
     if out is None and world_size() > 1:
         raise ConfigError("Several processes need one folder; give it with --out DIR.")
+    if url := assembly.pool.url:
+        check_url(url)
     if out is None:
         name = f"{assembly.component('environment').name}-{datetime.now():%Y%m%d-%H%M%S}"
         out = Path("runs") / name
@@ -160,7 +165,9 @@ class TrainingRun:
 
     def _checks(self, environment: Environment, trainer: Trainer) -> Iterator[Check]:
         seed, schedule = self.assembly.run.seed, self.assembly.curriculum
-        return iter_checks(environment, trainer, schedule, self.path, seed)
+        url = self.assembly.pool.url
+        yield from iter_checks(environment, trainer, schedule, self.path, seed, url)
+        yield from lm_checks(self.assembly.synthesis.lm)
 
     def _require_checks(self, environment: Environment, trainer: Trainer) -> None:
         """The whole preflight passes, or a UserError names what does not."""
@@ -177,13 +184,12 @@ class TrainingRun:
         )
 
     def _pool(self, seeds: Sequence[Task], stack: ExitStack) -> Pool:
-        url = self.assembly.pool.url
-        pool = Pool.open(url or f"sqlite:///{self.path.absolute() / 'pool.sqlite'}")
+        url = self.assembly.pool.url or pool_url(str(self.path))
+        begun = self.resume and read_lines(self.path / "metrics.jsonl")  # then it must be there
+        pool = Pool.open(url, create=not begun)
         stack.callback(pool.close)
         if not self.resume and pool.plan(0) is not None:
-            raise RunDirError(
-                f"The pool at {url} holds another run; give this one its own pool.url."
-            )
+            raise RunDirError("The pool at pool.url holds another run; give this one its own.")
         pool.add_seeds(seeds)
         return pool
 
@@ -240,12 +246,6 @@ class TrainingRun:
             self._evaluated(environment, trainer)
 
 
-def finished(path: Path) -> dict[str, Any] | None:
-    """The summary of a run that has ended, None while there is something left to do."""
-    config_of(path)
-    return RunDir.read(path, SUMMARY)
-
-
 def derived_seed(seed: int, purpose: str) -> int:
     """A seed of 31 bits for one purpose of a run."""
     digest = hashlib.sha256(f"{seed}/{purpose}".encode()).digest()
@@ -253,11 +253,13 @@ def derived_seed(seed: int, purpose: str) -> int:
 
 
 def _save_policy(trainer: Trainer, folder: RunDir) -> None:
-    """``policy/`` is there, complete."""
+    """``policy/`` is there, complete and on the disk."""
     part = folder.path / POLICY_PART
     shutil.rmtree(part, ignore_errors=True)
     trainer.save(part)
+    sync_tree(part)
     part.rename(folder.policy)
+    sync_folder(folder.path)
 
 
 def _summary(

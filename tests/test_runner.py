@@ -12,10 +12,11 @@ import pytest
 from rods.assembly import assemble
 from rods.errors import DataError, RodsError, RunDirError, UserError
 from rods.files import read_lines, write_atomic
+from rods.finished import finished
 from rods.hookspecs import hookimpl
 from rods.pool import Pool, PoolStats
 from rods.run_dir import RunDir
-from rods.runner import TrainingRun, derived_seed, finished, new_run, resumed_run
+from rods.runner import TrainingRun, derived_seed, new_run, resumed_run
 from rods.types import StepReport
 
 OUT = Path("run")
@@ -204,7 +205,7 @@ def test_a_pool_that_belongs_to_another_run_is_left_alone(stockroom: str, tmp_pa
     url = f"pool.url=sqlite:///{tmp_path / 'shared.sqlite'}"
     run(stockroom, url).train()
     other = new_run(assemble(stockroom, overrides=[url]), Path("other"))
-    with pytest.raises(RunDirError, match="holds another run"):
+    with pytest.raises(UserError, match="holds another run"):
         other.train()
 
 

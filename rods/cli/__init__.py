@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from rods import __version__
+from rods.cli.options import refuse_empty_paths
 from rods.errors import PluginError, RodsError, did_you_mean, reason
+from rods.passwords import masked
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -24,6 +26,8 @@ COMMANDS = {
     "check": "Test a plugin against the interfaces.",
     "plugins": "List what is installed, and the options of each part.",
 }
+
+_LONGEST = 300  # characters of a message that repeats what was typed
 
 EPILOG = """\b
 Example: train on the office world, with the settings of its demo, and go on after an interruption
@@ -45,9 +49,9 @@ class LazyGroup(click.Group):
         if cmd_name in COMMANDS:
             command = import_module(f"rods.cli.{cmd_name}").command
             assert isinstance(command, click.Command)
-            return command
+            return refuse_empty_paths(command)
         found = _extra_commands().get(cmd_name)
-        return _load_extra(found) if found else None
+        return refuse_empty_paths(_load_extra(found)) if found else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -110,8 +114,7 @@ def main() -> None:
     try:
         status = rods.main([a for a in arguments if a != "--debug"], "rods", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
+        sys.exit(_refuse(error))
     except (KeyboardInterrupt, click.Abort) as stop:
         _say("Interrupted.")
         _say_notes(stop.__cause__ or stop)
@@ -121,6 +124,18 @@ def main() -> None:
             raise
         sys.exit(_explain(error))
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _refuse(error: click.ClickException) -> int:
+    """Say in one line what is wrong with the command line; the exit status."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()  # the help, which is what was asked for
+        return error.exit_code
+    text = " ".join(error.format_message().split())
+    text = f"{text[:_LONGEST]}..." if len(text) > _LONGEST else text
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    _say(f"Error: {text}" + (f" (`{context.command_path} --help`)" if context else ""))
+    return error.exit_code
 
 
 def _explain(error: Exception) -> int:
@@ -156,4 +171,4 @@ def _disk_is_full(error: BaseException | None) -> bool:
 
 
 def _say(line: str) -> None:
-    click.echo(line, err=True)
+    click.echo(masked(line), err=True)

@@ -57,7 +57,7 @@ The file under --out is complete or has the suffix .partial; what was done is ne
 @click.option("--tasks", type=click.IntRange(1), help="Tasks, spread over kinds.  [default: all]")
 @click.option("--seed", type=click.IntRange(0), help="Of the sampling.  [default: run.seed, 0]")
 @json_option
-def command(trajectories: Path | None, policy: Path | None, as_json: bool, **options: Any) -> None:
+def command(trajectories: Path | None, policy: Path | None, as_json: bool, **options: Any) -> int:
     """Score recorded trajectories (--trajectories) or evaluate a policy (--policy).
 
     A policy's score is the mean over tasks of its k rollouts' progress, and the share of rollouts
@@ -67,14 +67,14 @@ def command(trajectories: Path | None, policy: Path | None, as_json: bool, **opt
     if (trajectories is None) == (policy is None):
         raise ConfigError("Give either --trajectories FILE or --policy DIR (see --help).")
     if trajectories is not None:
-        _score(trajectories, options, as_json)
-    else:
-        assert policy is not None
-        _evaluate(policy, options, as_json)
+        return _score(trajectories, options, as_json)
+    assert policy is not None
+    return _evaluate(policy, options, as_json)
 
 
 # ------------------------------------------------------------------------------- trajectories
-def _score(trajectories: Path, options: dict[str, Any], as_json: bool) -> None:
+def _score(trajectories: Path, options: dict[str, Any], as_json: bool) -> int:
+    """Write the verdicts and show their sums; exit status 1 if not one line had a verdict."""
     from rods.jsonl import JsonlReader, JsonlWriter
     from rods.recordings import score_recordings
 
@@ -97,8 +97,11 @@ def _score(trajectories: Path, options: dict[str, Any], as_json: bool) -> None:
             )
     finally:
         environment.close()
+    if not report.scored:
+        say(f"None of the {report.lines} lines could be scored; each has its error in the output.")
     if as_json:
-        return print_json({**report.model_dump(), "out": str(options["out"])})
+        print_json({**report.model_dump(), "out": str(options["out"])})
+        return 0 if report.scored else 1
     pairs = {
         "lines": report.lines,
         "scored": report.scored,
@@ -111,10 +114,13 @@ def _score(trajectories: Path, options: dict[str, Any], as_json: bool) -> None:
         "verdicts": options["out"],
     }
     print_pairs(f"{environment.name}: {trajectories}", pairs)
+    return 0 if report.scored else 1
 
 
 # ------------------------------------------------------------------------------- policies
-def _evaluate(policy: Path, options: dict[str, Any], as_json: bool) -> None:
+def _evaluate(policy: Path, options: dict[str, Any], as_json: bool) -> int:
+    """Play and show what the policy reaches; exit status 1 if an outage left nothing to show."""
+    from rods.cli.interruption import interruptible
     from rods.policy_report import evaluate_policy
 
     if not policy.is_dir():
@@ -124,7 +130,12 @@ def _evaluate(policy: Path, options: dict[str, Any], as_json: bool) -> None:
     environment, trainer = parts.environment(), parts.trainer()
     try:
         trainer.load(policy)
-        with progress_bar("Evaluating", 100) as advance:
+        with interruptible() as interruption, progress_bar("Evaluating", 100) as advance:
+
+            def moved(done: int, total: int) -> None:
+                interruption.check()
+                advance(100 * done // total, f"{done} of {total}")
+
             report = evaluate_policy(
                 trainer,
                 environment,
@@ -133,15 +144,18 @@ def _evaluate(policy: Path, options: dict[str, Any], as_json: bool) -> None:
                 samples=options["samples"],
                 seed=parts.run.seed if options["seed"] is None else options["seed"],
                 out=options["out"],
-                progress=lambda done, total: advance(100 * done // total, f"{done} of {total}"),
+                progress=moved,
             )
     finally:
         environment.close()
     report = {"policy": str(policy), **report}
+    if not report["n"]:
+        say("Not one rollout has a reward: an outage ended them all.")
     if as_json:
         print_json(report)
     else:
         _show(report)
+    return 0 if report["n"] else 1
 
 
 def _settings_of(policy: Path) -> Path | None:

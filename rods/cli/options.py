@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,6 +12,34 @@ if TYPE_CHECKING:
     from rods.assembly import Assembly
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class GivenPath(click.Path):
+    """A path that was given: empty, as an unset shell variable is, it would mean this folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """As ``click.Path`` does it; an empty text is a fault."""
+        if isinstance(value, str) and not value.strip():
+            self.fail("the path is empty; name one or leave the option out.", param, ctx)
+        return super().convert(value, param, ctx)
+
+    @classmethod
+    def like(cls, other: click.Path) -> GivenPath:
+        """The same rules, and no empty text."""
+        made = cls()
+        vars(made).update(vars(other))
+        return made
+
+
+def refuse_empty_paths(command: click.Command) -> click.Command:
+    """The command; every path option of it and of its commands wants a name afterwards."""
+    for parameter in command.params:
+        if isinstance(parameter.type, click.Path):
+            parameter.type = GivenPath.like(parameter.type)
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            refuse_empty_paths(inner)
+    return command
 
 
 def component_options(command: F) -> F:
@@ -44,7 +72,10 @@ def settings_options(command: F) -> F:
 
 
 def parts_without_demo(
-    plugins: str | None, config: Path | None, overrides: Sequence[str]
+    plugins: str | None,
+    config: Path | None,
+    overrides: Sequence[str],
+    flags: Mapping[str, Any] | None = None,
 ) -> Assembly:
     """The parts as set, without the preset that ``rods run`` takes when nothing is set.
 
@@ -52,8 +83,8 @@ def parts_without_demo(
     """
     from rods.assembly import assemble
 
-    flags = {"run.preset": ["none"]} if config is None else {}
-    return assemble(plugins, config, overrides, flags)
+    preset = {"run.preset": ["none"]} if config is None else {}
+    return assemble(plugins, config, overrides, {**preset, **(flags or {})})
 
 
 def json_option(command: F) -> F:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rods.cli.lm_options import lm_flags, lm_options
 from rods.cli.options import component_options, json_option
-from rods.errors import ConfigError, RunDirError
+from rods.errors import ConfigError, UserError
 
 if TYPE_CHECKING:
+    from rods.cli.interruption import Interruption
     from rods.runner import TrainingRun
 
 EPILOG = """\b
@@ -31,6 +33,7 @@ the published rules, --preset demo,paper both, --preset none neither."""
 @click.command(epilog=EPILOG)
 @component_options
 @click.option("--preset", metavar="NAMES", help="Sets of defaults: demo, paper, none.")
+@lm_options
 @click.option("--seed", type=click.IntRange(0), help="Every other seed is derived from it.")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="The run's folder.  [default: runs/..]"
@@ -45,13 +48,17 @@ def command(resume: Path | None, dry_run: bool, as_json: bool, **options: Any) -
 
     The run's folder holds settings, pool, rollouts, checkpoints, policy and summary.json.
     """
+    from rods.cli.interruption import interruptible
+
     if resume is not None and _is_finished(resume, options, as_json):
         return
-    run = _run(resume, options)
-    if dry_run:
-        sys.exit(0 if _dry_run(run, as_json) else 1)
-    with _resumable(run):
-        summary = _train(run)
+    with interruptible() as interruption:
+        run = _run(resume, options)
+        run.assembly.plugins.observe(interruption)
+        if dry_run:
+            sys.exit(0 if _dry_run(run, as_json) else 1)
+        with _resumable(run, interruption):
+            summary = _train(run)
     if summary:
         _show(summary, as_json)
 
@@ -64,14 +71,14 @@ def _run(resume: Path | None, options: dict[str, Any]) -> TrainingRun:
     if resume is not None:
         return resumed_run(resume, sys.argv)
     preset = options["preset"] and split_names(options["preset"])
-    flags = {"run.seed": options["seed"], "run.preset": preset}
+    flags = {"run.seed": options["seed"], "run.preset": preset, **lm_flags(options)}
     assembly = assemble(options["plugins"], options["config"], options["overrides"], flags)
     return new_run(assembly, options["out"], sys.argv)
 
 
 def _is_finished(path: Path, options: dict[str, Any], as_json: bool) -> bool:
     """Show the result of a run that has nothing left to do; refuse settings for a resumed one."""
-    from rods.runner import finished
+    from rods.finished import finished
 
     if given := [name for name, value in options.items() if value not in (None, ())]:
         raise ConfigError(f"--resume takes the run's own settings; leave out {', '.join(given)}.")
@@ -121,15 +128,25 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
 
 
 @contextmanager
-def _resumable(run: TrainingRun) -> Iterator[None]:
-    """Whatever ends the run early, the user learns how to go on."""
+def _resumable(run: TrainingRun, interruption: Interruption) -> Iterator[None]:
+    """Whatever ends the run early, the user learns how to go on, if going on is of use.
+
+    It is not where the input was at fault and no step was done: it would end the same way again.
+    """
     hint = f"Go on with: rods run --resume {run.path}"
+    before = _size(run.path / "metrics.jsonl")
     try:
         yield
-    except KeyboardInterrupt:
-        click.echo(f"Interrupted. {hint}", err=True)
-        sys.exit(130)
-    except Exception as error:
-        if not isinstance(error, RunDirError) and (run.path / "config.toml").exists():
+    except (KeyboardInterrupt, Exception) as error:
+        begun = (run.path / "config.toml").exists()
+        if isinstance(error, KeyboardInterrupt) or interruption.asked:
+            click.echo(f"Interrupted. {hint if begun else 'Nothing was written.'}", err=True)
+            sys.exit(130)
+        moved = _size(run.path / "metrics.jsonl") != before
+        if begun and (moved or not isinstance(error, UserError)):
             error.add_note(hint)
         raise
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

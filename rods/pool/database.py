@@ -5,6 +5,7 @@ Writers take turns: ``BEGIN IMMEDIATE`` on SQLite, one locked row elsewhere. Rea
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -16,6 +17,7 @@ from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from rods.errors import PoolError
+from rods.passwords import MASK, VARIABLE, masked
 from rods.pool import tables
 
 _FAULTS = (  # a part of the driver's message -> what it means and what to do
@@ -149,11 +151,20 @@ class Database:
 def _parse(url: str) -> URL:
     """The URL; a plain path means SQLite."""
     try:
-        return make_url(url if "://" in url else f"sqlite:///{url}")
+        return _with_password(make_url(url if "://" in url else f"sqlite:///{url}"))
     except (ArgumentError, ValueError) as error:  # a port that is no number is the latter
         raise PoolError(
-            f"{url!r} is not a database URL; expected e.g. sqlite:///pool.sqlite."
+            f"{masked(url)!r} is not a database URL; expected e.g. sqlite:///pool.sqlite."
         ) from error
+
+
+def _with_password(url: URL) -> URL:
+    """The URL with its password; a run's folder keeps a mask in its place."""
+    if url.password != MASK:
+        return url
+    if password := os.environ.get(VARIABLE):
+        return url.set(password=password)
+    raise PoolError(f"The password of {url} is kept nowhere; give it in {VARIABLE}.")
 
 
 def _create_engine(url: URL, **options: Any) -> Engine:

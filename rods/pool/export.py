@@ -48,7 +48,7 @@ def export(
     try:
         return writers[format](_rows(pool, state, kind, limit), path)
     except OSError as error:
-        raise DataError(f"The export to {path} failed: {error}.") from error
+        raise DataError(f"Cannot write {path}: {_why(error)}.") from error
 
 
 # -------------------------------------------------------------------------------- inside
@@ -99,6 +99,15 @@ def _write_dataset(rows: Iterator[dict[str, Any]], path: Path) -> int:
             path.rmdir()
         shutil.move(saved, path)
     return count
+
+
+def _why(error: OSError) -> str:
+    """What the system said, in words."""
+    if isinstance(error, IsADirectoryError):
+        return "it is a folder; name a file in it"
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        return f"{error.filename} is a file, not a folder"
+    return error.strerror or " ".join(str(error).split())
 
 
 def _schema(pa: ModuleType) -> Any:

@@ -27,11 +27,15 @@ _VERSION = sa.Table(  # as Alembic makes it
 _LOCK = 7_236_783  # any constant: PostgreSQL's key for "migrating a pool"
 
 
-def ensure(database: Database) -> None:
-    """The database has today's schema afterwards; a newer one is a PoolError."""
+def ensure(database: Database, *, create_new: bool = True) -> None:
+    """The database has today's schema afterwards; a newer one, or none to begin with unless
+    ``create_new``, is a PoolError."""
     with database.read() as connection:
-        if _version(connection, database) == HEAD:
-            return
+        found = _version(connection, database)
+    if found == HEAD:
+        return
+    if found is None and not create_new:
+        raise PoolError(f"{database.name} holds no pool; check the path.")
     with database.exclusive() as connection:
         if database.url.get_backend_name() == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
@@ -40,6 +44,12 @@ def ensure(database: Database) -> None:
             create(connection)
         elif version != HEAD:  # else another process was faster
             migrate(connection)
+
+
+def is_new(database: Database) -> bool:
+    """Whether the database holds no pool yet; one of a newer schema is a PoolError."""
+    with database.read() as connection:
+        return _version(connection, database) is None
 
 
 def create(connection: Connection) -> None:

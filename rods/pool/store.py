@@ -56,13 +56,13 @@ class Pool:
     def open(cls, url: str, *, create: bool = True, timeout_s: float = 30.0) -> Self:
         """The pool at a URL or path, migrated to today's schema; else one line of PoolError.
 
-        With ``create`` it can be written; without, a missing SQLite file is an error, and a
+        With ``create`` it can be written; without, a database that holds none is an error, and a
         read-only one can be read. ``timeout_s`` is how long to wait for another process that
         writes.
         """
         database = Database(url, create=create, timeout_s=timeout_s)
         try:
-            schema.ensure(database)
+            schema.ensure(database, create_new=create)
             if create:
                 database.check_writable()
         except BaseException:

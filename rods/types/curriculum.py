@@ -14,7 +14,7 @@ class TrainingStage(Record):
     """A part of the schedule: format -> base -> all kinds in the paper."""
 
     name: str = "all"
-    epochs: int = Field(default=5, ge=1)
+    epochs: int = Field(default=5, ge=1, le=100_000)
     kinds: tuple[Kind, ...] = KINDS
     reward: Literal["progress", "format", "solved"] = "progress"
     synthesis: bool = True

@@ -122,6 +122,34 @@ def test_a_world_without_recordings_says_so(here: Rods, recordings: Path) -> Non
     assert "The environment 'office' cannot score recorded trajectories." in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("text", "more", "status", "said"),
+    [
+        ("", (), 2, "Error: r.jsonl holds no line to score."),
+        ("\n \n", ("--on-error", "skip"), 2, "Error: r.jsonl holds no line to score."),
+        ("[]\n{}\n", ("--on-error", "skip"), 1, "None of the 2 lines could be scored; "),
+        (f'{{"task_id": {"9" * 5000}}}', (), 2, "Error: r.jsonl line 1 holds too long a number."),
+    ],
+    ids=["empty", "blank", "no verdict", "digits"],
+)
+def test_a_file_without_a_verdict_is_no_success(
+    here: Rods, tmp_path: Path, text: str, more: tuple[str, ...], status: int, said: str
+) -> None:
+    (tmp_path / "r.jsonl").write_text(text)
+    done = score(here, Path("r.jsonl"), "--out", "v.jsonl", *more)
+    assert done.returncode == status
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith(said)
+    assert (tmp_path / "v.jsonl").exists() == (status == 1)
+
+
+def test_one_line_done_is_one(here: Rods, recordings: Path) -> None:
+    first = recordings.read_text().splitlines()[0]
+    recordings.write_text(f"{first}\n[]\n")
+    note = score(here, recordings, "--out", "v.jsonl").stderr.splitlines()[-1]
+    assert note == "The line done is in v.jsonl.partial."
+
+
 # ------------------------------------------------------------------------------- policies
 def evaluate(here: Rods, policy: Path, *more: object) -> subprocess.CompletedProcess[str]:
     return here("eval", "--plugins", "stockroom", "--policy", policy, *more)
@@ -175,7 +203,8 @@ def test_an_outage_is_counted_and_is_no_zero(here: Rods, policy: Path) -> None:
     assert report["progress"] is None
     assert report["unscored_rollouts"] == report["rollouts"]
     shown = evaluate(here, policy, *options[:2])
-    assert shown.returncode == 0
+    assert shown.returncode == 1
+    assert shown.stderr == "Not one rollout has a reward: an outage ended them all.\n"
 
 
 @pytest.mark.parametrize(

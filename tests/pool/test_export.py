@@ -92,7 +92,10 @@ def test_an_interrupted_export_leaves_the_old_file(filled: Pool, tmp_path: Path)
 def test_a_folder_in_the_way_and_an_unknown_format_are_one_line(
     filled: Pool, tmp_path: Path
 ) -> None:
-    with pytest.raises(DataError, match=r"The export to .* failed"):
+    with pytest.raises(DataError, match=r"Cannot write .*: it is a folder; name a file in it\."):
         export(filled, tmp_path, "jsonl")
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match=r"Cannot write .*: .*/file is a file, not a folder\."):
+        export(filled, tmp_path / "file" / "x", "parquet")
     with pytest.raises(DataError, match=r"No export format 'json'\. Did you mean 'jsonl'\?"):
         export(filled, tmp_path / "x", "json")  # type: ignore[arg-type]

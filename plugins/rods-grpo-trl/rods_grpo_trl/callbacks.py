@@ -11,6 +11,7 @@ from typing import Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+from rods.files import sync_tree
 from rods.interfaces import CurriculumSeam, RunFolder
 from rods.types import EpochPlan, RolloutGroup, StepReport, Task
 from rods_grpo_trl.harvest import Ledger
@@ -83,10 +84,14 @@ class CurriculumCallback(TrainerCallback):
     def on_save(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
     ) -> None:
-        """Make the checkpoint a policy's folder that ``rods eval --policy`` reads."""
+        """Make the checkpoint a policy's folder that ``rods eval --policy`` reads, on the disk."""
+        if rank() > 0:
+            return
+        checkpoint = Path(str(args.output_dir)) / f"checkpoint-{state.global_step}"
         for path in self.policy_files:
-            if rank() == 0 and path.is_file():
-                shutil.copy(path, Path(str(args.output_dir)) / f"checkpoint-{state.global_step}")
+            if path.is_file():
+                shutil.copy(path, checkpoint)
+        sync_tree(checkpoint)
 
     def _draw(self, epoch: int) -> tuple[EpochPlan, tuple[Task, ...]]:
         plan = self.curriculum.begin_epoch(epoch)

@@ -21,6 +21,7 @@ from transformers import (
 )
 
 from rods.errors import ConfigError, DataError
+from rods.files import sync_folder, sync_tree
 from rods.interfaces import Environment, RunFolder
 from rods_grpo_trl.config import GrpoConfig, LoraOptions
 from rods_grpo_trl.dialect import Dialect
@@ -193,12 +194,14 @@ def _save_whole(policy: tiny.TinyPolicy, folder: Path) -> None:
     part = folder.with_name(f"{folder.name}.part-{os.getpid()}")
     part.mkdir(parents=True)
     policy.save(part)
+    sync_tree(part)
     try:
         part.rename(folder)
     except OSError:  # another rank was first
         shutil.rmtree(part)
         if not tiny.is_tiny(folder):
             raise
+    sync_folder(folder.parent)
 
 
 def _seed(config: GrpoConfig, run: RunFolder | None) -> int:

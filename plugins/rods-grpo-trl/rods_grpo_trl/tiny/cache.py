@@ -15,6 +15,7 @@ from filelock import FileLock
 from platformdirs import user_cache_path
 
 from rods.errors import DataError
+from rods.files import sync_folder, sync_tree
 from rods_grpo_trl.tiny.policy import TinyPolicy
 
 log = logging.getLogger(__name__)
@@ -76,7 +77,9 @@ def _write(policy: TinyPolicy, folder: Path) -> None:
     draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
         policy.save(draft)
+        sync_tree(draft)
         draft.rename(folder)
+        sync_folder(folder.parent)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise

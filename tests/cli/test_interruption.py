@@ -1,0 +1,104 @@
+"""Ctrl-C ends what it is given to, whatever swallows it, and says how to go on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from rods.cli.interruption import Interruption, interruptible
+from rods.testing import FakeTrainer
+
+RUN = ("run", "--plugins", "stockroom", "--out", "r", "-o", "curriculum.stages=[{epochs=500}]")
+
+
+def press() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+# ------------------------------------------------------------------------------- the guard
+def test_what_swallows_it_does_not_keep_it() -> None:
+    with pytest.raises(KeyboardInterrupt), interruptible() as interruption:  # noqa: PT012
+        with suppress(KeyboardInterrupt):  # as pydantic's serializer does
+            press()
+        interruption.rods_step_finished()
+
+
+def test_what_makes_another_error_of_it_does_not_hide_it() -> None:
+    with pytest.raises(KeyboardInterrupt), interruptible():  # noqa: PT012
+        try:
+            press()
+        except KeyboardInterrupt:
+            raise SystemError("initialization raised an unreported exception") from None
+
+
+def test_an_error_of_its_own_stays_what_it_is_and_the_handler_is_put_back() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(ValueError, match="own"), interruptible():
+        raise ValueError("own")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_job_in_the_background_stays_deaf() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with interruptible() as interruption:
+            press()
+        assert not interruption.asked
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_nothing_is_raised_where_nobody_pressed() -> None:
+    Interruption().check()
+
+
+# ------------------------------------------------------------------------------- real processes
+def begun(folder: Path, environment: dict[str, str], *words: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "rods", *words]
+    return subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(path: Path) -> None:
+    end = time.monotonic() + 100
+    while time.monotonic() < end and not (path.exists() and path.stat().st_size):
+        time.sleep(0.005)
+
+
+@pytest.mark.parametrize(
+    ("sign", "later_s"), [("config.toml", 0.0), ("metrics.jsonl", 0.0), ("metrics.jsonl", 0.06)]
+)
+def test_a_run_is_interrupted_at_any_moment(
+    environment: dict[str, str], tmp_path: Path, sign: str, later_s: float
+) -> None:
+    with begun(tmp_path, environment, *RUN) as process:
+        wait_for(tmp_path / "r" / sign)
+        time.sleep(later_s)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(100) == 130
+        assert process.stderr is not None
+        last = process.stderr.read().strip().splitlines()[-1]
+    assert last == "Interrupted. Go on with: rods run --resume r"
+
+
+def test_an_evaluation_keeps_what_was_played(environment: dict[str, str], tmp_path: Path) -> None:
+    FakeTrainer().save(tmp_path / "policy")
+    words = ("eval", "--plugins", "stockroom", "--policy", "policy", "--out", "r.jsonl")
+    partial = tmp_path / "r.jsonl.partial"
+    with begun(tmp_path, environment, *words, "-o", "environment.tasks=8", "-k", "400") as process:
+        wait_for(partial)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(100) == 130
+        assert process.stderr is not None
+        said = process.stderr.read()
+    assert partial.read_text().endswith("\n")
+    assert "Interrupted." in said
+    assert "done" in said.splitlines()[-1]
+    assert "r.jsonl.partial." in said.splitlines()[-1]
+    assert not (tmp_path / "r.jsonl").exists()
