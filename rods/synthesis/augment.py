@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Self
@@ -19,7 +19,7 @@ from pydantic import Field, model_validator
 
 from rods.interfaces import ComponentConfig, Environment
 from rods.structure.leaves import Scalar
-from rods.structure.sources import holds
+from rods.structure.sources import Labeller, Source, holds
 from rods.structure.trace import replay
 from rods.synthesis.contracts import AugmentStage, Draft, rejection
 from rods.synthesis.fresh import Dice
@@ -67,8 +67,11 @@ class AugmentConfig(ComponentConfig):
 class KindEditor(AugmentStage):
     """Edits base drafts."""
 
-    def __init__(self, config: AugmentConfig, environment: Environment) -> None:
-        self._config, self._environment = config, environment
+    def __init__(
+        self, config: AugmentConfig, environment: Environment, labeller: Labeller | None = None
+    ) -> None:
+        """``labeller`` tells the sources of new structures, whose blueprint is the seed's."""
+        self._config, self._environment, self._labeller = config, environment, labeller
 
     def augment(self, draft: Draft, rng: random.Random) -> Draft | Rejection:
         """The draft as the kind that its plan names; a rejection where no turn admits it."""
@@ -78,6 +81,13 @@ class KindEditor(AugmentStage):
             seed_id = draft.execution.plan.blueprint.task.id
             return rejection(Stage.AUGMENT, Reason.NOT_EDITABLE, str(kind), seed_id)
         return rng.choice(edits)
+
+    def _sources(self, draft: Draft) -> Sequence[Source]:
+        """Where the arguments of the draft come from."""
+        plan = draft.execution.plan
+        if plan.proposal is None or self._labeller is None:
+            return plan.blueprint.sources
+        return self._labeller.label(draft.task, draft.execution.trace)
 
     def _edits(self, draft: Draft, kind: Kind | None, rng: random.Random) -> Iterator[Draft]:
         if kind == "miss_func":
@@ -116,7 +126,7 @@ class KindEditor(AugmentStage):
     def _left_out(self, draft: Draft) -> Iterator[Draft]:
         """One edit for each value that the conversation gives only once, in this very turn."""
         trace = draft.execution.trace
-        for source in draft.execution.plan.blueprint.sources:
+        for source in self._sources(draft):
             if source.kind is not SourceKind.USER or source.path:
                 continue
             index = trace.turn_of[source.call]

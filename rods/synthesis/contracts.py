@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
+from rods.structure.proposal import Proposal
 from rods.structure.trace import Trace
 from rods.synthesis.blueprint import Blueprint
 from rods.synthesis.reasons import Reason
@@ -23,14 +24,17 @@ from rods.types import ComplexityProfile, JsonObject, Kind, Rejection, Stage, Ta
 class Plan:
     """What a variant keeps and what it changes.
 
-    ``calls`` names the functions of each turn; here always the seed's own. ``edit`` is the kind
-    that the augmentation is to make of it, None for the seed's own kind.
+    ``calls`` names the functions of each turn: the seed's own, or those of a ``proposal`` of other
+    functions in the seed's structure. ``edit`` is the kind that the augmentation is to make of it,
+    None for the blueprint's own kind.
     """
 
     blueprint: Blueprint
     slots: tuple[Slot, ...]
     calls: tuple[tuple[str, ...], ...]
     edit: Kind | None = None
+    proposal: Proposal | None = None
+    narrative: str = ""  # two or three sentences that all texts of a proposal are written around
 
     @classmethod
     def of(cls, blueprint: Blueprint, slots: tuple[Slot, ...], edit: Kind | None = None) -> Self:
@@ -38,6 +42,14 @@ class Plan:
         turns = blueprint.task.turns
         calls = tuple(tuple(call.name for call in turn.reference) for turn in turns)
         return cls(blueprint, slots, calls, edit)
+
+    @classmethod
+    def new(
+        cls, blueprint: Blueprint, proposal: Proposal, narrative: str = "", edit: Kind | None = None
+    ) -> Self:
+        """Other functions in the seed's structure."""
+        calls = tuple(tuple(planned.call.name for planned in turn) for turn in proposal.turns)
+        return cls(blueprint, (), calls, edit, proposal, narrative)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +73,32 @@ class Draft:
     edit: str = ""  # what the augmentation did
     claimed: Trace | None = None  # an execution of exactly this reference, if there was one
     substitutions: Mapping[str, str] = field(default_factory=dict)
+    refined: int = 0  # times that it was worded again after the critique's remarks
+
+
+@dataclass(slots=True)
+class Feedback:
+    """What the attempts at one variant have taught; made anew for each variant."""
+
+    failures: list[tuple[Plan, Rejection]] = field(default_factory=list)
+    new_structure: bool | None = None  # None: not decided yet
+    proposals: list[Proposal] | None = None  # None: not asked for yet
+
+    @property
+    def failed(self) -> list[Proposal]:
+        """The proposals that have failed."""
+        return [plan.proposal for plan, _ in self.failures if plan.proposal is not None]
+
+    @property
+    def blocked(self) -> frozenset[str]:
+        """Functions whose calls have failed."""
+        executed = [r for _, r in self.failures if r.stage is Stage.EXECUTE]
+        return frozenset(r.detail.partition(":")[0] for r in executed)
+
+    @property
+    def guidance(self) -> list[str]:
+        """What went wrong, one line an attempt."""
+        return [f"{r.stage}: {r.reason}: {r.detail}" for _, r in self.failures]
 
 
 class PlanStage(ABC):
@@ -69,6 +107,12 @@ class PlanStage(ABC):
     @abstractmethod
     def plan(self, blueprint: Blueprint, rng: random.Random) -> Plan | Rejection:
         """What this variant is to be."""
+
+    def plan_again(
+        self, blueprint: Blueprint, rng: random.Random, feedback: Feedback
+    ) -> Plan | Rejection:
+        """The plan of every attempt; by default what was learned from earlier ones is not used."""
+        return self.plan(blueprint, rng)
 
 
 class ExecuteStage(ABC):
@@ -85,6 +129,10 @@ class RewriteStage(ABC):
     @abstractmethod
     def rewrite(self, execution: Execution, rng: random.Random) -> Draft | Rejection:
         """The whole task, with texts that ask for what the reference does."""
+
+    def refine(self, draft: Draft, remarks: str, rng: random.Random) -> Draft | Rejection | None:
+        """The draft in other words after the critique's remarks; None: it cannot be."""
+        return None
 
 
 class CritiqueStage(ABC):

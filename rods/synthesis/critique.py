@@ -8,7 +8,7 @@ agree. A draft that claims no execution is run twice.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from pydantic import Field
@@ -24,6 +24,7 @@ from rods.structure.trace import Trace, idle_turns, replay
 from rods.synthesis.contracts import CritiqueStage, Draft, rejection
 from rods.synthesis.decontamination import DecontaminationConfig, Decontaminator
 from rods.synthesis.reasons import Reason
+from rods.synthesis.wording.checks import telling_names
 from rods.types import (
     ComplexityProfile,
     JsonObject,
@@ -32,7 +33,6 @@ from rods.types import (
     Stage,
     Task,
     ToolCall,
-    ToolSpec,
 )
 
 _WORD = re.compile(r"\w+")
@@ -61,7 +61,7 @@ class RuleCritic(CritiqueStage):
         self._config, self._environment, self._labeller = config, environment, labeller
         self._specs = environment.tools()
         self._validator = CallValidator(self._specs)
-        self._names = frozenset(_telling_names(self._specs.values()))
+        self._names = frozenset(telling_names(self._specs.values()))
         self.gates: list[Callable[[Draft], Rejection | None]] = [
             self.offered_tools,
             self.valid_arguments,
@@ -209,12 +209,21 @@ class RuleCritic(CritiqueStage):
         if claimed is None:
             return frozenset(range(-1, len(draft.task.turns)))
         idle = idle_turns(draft.task, claimed)
-        opening = {-1} if draft.execution.plan.blueprint.needs_state else set()
+        opening = {-1} if _needs_state(draft) else set()
         return frozenset(idle) | {index - 1 for index in idle} | opening
 
     @staticmethod
     def _reject(draft: Draft, reason: Reason, detail: str) -> Rejection:
         return rejection(Stage.CRITIQUE, reason, detail, _seed(draft).id)
+
+
+def _needs_state(draft: Draft) -> bool:
+    """Some argument's source can only be told with the whole visible state at hand."""
+    plan = draft.execution.plan
+    if plan.proposal is None:
+        return plan.blueprint.needs_state
+    told = (SourceKind.USER, SourceKind.CONSTANT, SourceKind.RESULT)
+    return any(kind not in told for call in draft.expected.sources for kind in call.values())
 
 
 def _seed(draft: Draft) -> Task:
@@ -223,14 +232,6 @@ def _seed(draft: Draft) -> Task:
 
 def _calls(task: Task) -> Iterator[ToolCall]:
     return (call for turn in task.turns for call in turn.reference)
-
-
-def _telling_names(specs: Iterable[ToolSpec]) -> Iterator[str]:
-    """Names of functions and parameters that nobody says in plain words."""
-    for spec in specs:
-        for name in (spec.name, *spec.properties):
-            if "_" in name or any(ch.isupper() for ch in name[1:]):
-                yield name
 
 
 def _unsourced(found: ComplexityProfile) -> int:

@@ -122,6 +122,10 @@ class Dice:
     def _title(self) -> list[str]:
         return [*map(self.rng.choice, (lexicon.QUALIFIERS, lexicon.TOPICS, lexicon.EVENTS))]
 
+    def title(self) -> str:
+        """A title of three words."""
+        return _titled(" ".join(self._title()))
+
     def sentence(self) -> str:
         """A harmless sentence."""
         qualifier, topic, event = self._title()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import random
-import threading
 from collections import OrderedDict
 from collections.abc import Collection
 from dataclasses import replace
 
 from rods.synthesis.blueprint import Blueprint
-from rods.synthesis.contracts import Draft, Plan, Stages, rejection
+from rods.synthesis.contracts import Draft, Feedback, Plan, PlanStage, Stages, rejection
 from rods.synthesis.reasons import Reason
 from rods.synthesis.study import SeedStudy
+from rods.synthesis.turns import Turn
 from rods.types import Rejection, Stage, Task
 
 _KEPT_BLUEPRINTS = 1024
@@ -20,11 +20,20 @@ _KEPT_BLUEPRINTS = 1024
 class Pipeline:
     """Runs the stages. The studies of the last seeds are kept."""
 
-    def __init__(self, stages: Stages, study: SeedStudy, *, attempts: int, trials: int) -> None:
+    def __init__(
+        self,
+        stages: Stages,
+        study: SeedStudy,
+        *,
+        attempts: int,
+        trials: int,
+        turn: Turn | None = None,
+    ) -> None:
+        """``turn`` is given up while a language model is waited for."""
         self._stages, self._study = stages, study
         self._attempts, self._trials = attempts, trials
         self._blueprints: OrderedDict[str, Blueprint] = OrderedDict()
-        self._turn = threading.RLock()  # training redraws while a worker makes variants
+        self._turn = turn or Turn()
 
     def blueprint(self, seed: Task) -> Blueprint:
         """The study of a seed, made when it is first asked for."""
@@ -45,33 +54,41 @@ class Pipeline:
             return self.blueprint(seed).content_id
 
     def variant(
-        self, seed: Task, rng: random.Random, known: Collection[str] = ()
+        self,
+        seed: Task,
+        rng: random.Random,
+        known: Collection[str] = (),
+        planner: PlanStage | None = None,
     ) -> tuple[Draft | None, list[Rejection]]:
-        """A verified draft whose content is not ``known``, and why earlier attempts failed."""
+        """A verified draft whose content is not ``known``, and why earlier attempts failed.
+
+        ``planner`` takes the place of the first stage.
+        """
         with self._turn:
-            return self._variant(seed, rng, known)
+            return self._variant(seed, rng, known, planner or self._stages.plan)
 
     def _variant(
-        self, seed: Task, rng: random.Random, known: Collection[str]
+        self, seed: Task, rng: random.Random, known: Collection[str], planner: PlanStage
     ) -> tuple[Draft | None, list[Rejection]]:
         blueprint = self.blueprint(seed)
         rejections: list[Rejection] = []
+        feedback = Feedback()
         for _ in range(self._attempts):
-            made = self._attempt(blueprint, rng)
+            plan = planner.plan_again(blueprint, rng, feedback)
+            made = plan if isinstance(plan, Rejection) else self._attempt(plan, rng)
             if isinstance(made, Draft):
                 made = self._named(made)
                 if made.task.id not in known:
                     return made, rejections
                 made = rejection(Stage.CRITIQUE, Reason.DUPLICATE, made.task.id, seed.id)
             rejections.append(made)
+            if isinstance(plan, Plan):
+                feedback.failures.append((plan, made))
             if made.reason == Reason.NOTHING_TO_CHANGE:
                 break
         return None, rejections
 
-    def _attempt(self, blueprint: Blueprint, rng: random.Random) -> Draft | Rejection:
-        plan = self._stages.plan.plan(blueprint, rng)
-        if isinstance(plan, Rejection):
-            return plan
+    def _attempt(self, plan: Plan, rng: random.Random) -> Draft | Rejection:
         draft = self._draft(plan, rng)
         if isinstance(draft, Rejection) or plan.edit is None:
             return draft
@@ -88,7 +105,17 @@ class Pipeline:
         draft = self._stages.rewrite.rewrite(execution, rng)
         if isinstance(draft, Rejection):
             return draft
-        return self._stages.critique.critique(draft) or draft
+        found = self._stages.critique.critique(draft)
+        if found is not None and found.reason == Reason.QUERY_VERIFY_FAILED:
+            return self._refined(draft, found, rng)
+        return found or draft
+
+    def _refined(self, draft: Draft, found: Rejection, rng: random.Random) -> Draft | Rejection:
+        """Only the words were wrong: they are written once more."""
+        refined = self._stages.rewrite.refine(draft, found.detail, rng)
+        if refined is None or isinstance(refined, Rejection):
+            return refined or found
+        return self._stages.critique.critique(refined) or refined
 
     def _trial(self, plan: Plan, rng: random.Random) -> Rejection | None:
         made = self._draft(plan, rng)

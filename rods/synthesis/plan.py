@@ -23,10 +23,12 @@ class SeedPlanner(PlanStage):
         task = blueprint.task
         if not blueprint.slots:
             return rejection(Stage.PLAN, Reason.NOTHING_TO_CHANGE, seed_id=task.id)
-        edit = self._edit(rng) if task.kind == "base" and self._edits else None
-        return Plan.of(blueprint, blueprint.slots, edit)
+        return Plan.of(blueprint, blueprint.slots, self.edit(task.kind, rng))
 
-    def _edit(self, rng: random.Random) -> Kind | None:
+    def edit(self, kind: Kind, rng: random.Random) -> Kind | None:
+        """What the augmentation is to make of a task of this kind."""
+        if kind != "base" or not self._edits:
+            return None
         kinds = list(self._edits)
         rest = max(0.0, 1 - sum(self._edits.values()))
         return rng.choices([*kinds, None], [*self._edits.values(), rest])[0]

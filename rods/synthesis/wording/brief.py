@@ -10,9 +10,9 @@ from rods.structure.leaves import Path, Scalar, walk
 from rods.structure.proposal import PlannedCall, Proposal
 from rods.structure.trace import Trace
 from rods.synthesis.wording.phrases import plain
-from rods.synthesis.wording.reference import pointed_at
+from rods.synthesis.wording.reference import known_as, pointed_at
 from rods.synthesis.wording.spoken import plain_form, quoted, spelling
-from rods.types import SourceKind, ToolCall
+from rods.types import JsonObject, SourceKind, ToolCall
 
 _SAID = (SourceKind.USER, SourceKind.DERIVED)
 Tables = Mapping[str, Mapping[str, str]]
@@ -78,12 +78,13 @@ class Brief:
 
 def brief_of(proposal: Proposal, trace: Trace, tables: Tables, *, terse: bool = False) -> Brief:
     """The brief of an executed plan; Unspeakable where a derived value has no plain form."""
-    return _Builder(Brief(len(proposal.turns)), tables, terse).built(proposal, trace)
+    builder = _Builder(Brief(len(proposal.turns)), tables, terse, proposal.initial_state)
+    return builder.built(proposal, trace)
 
 
 class _Builder:
-    def __init__(self, brief: Brief, tables: Tables, terse: bool) -> None:
-        self.brief, self.tables, self.terse = brief, tables, terse
+    def __init__(self, brief: Brief, tables: Tables, terse: bool, state: JsonObject) -> None:
+        self.brief, self.tables, self.terse, self.state = brief, tables, terse, state
         self.labels: dict[tuple[str, Scalar], str] = {}
 
     def built(self, proposal: Proposal, trace: Trace) -> Brief:
@@ -108,15 +109,25 @@ class _Builder:
             if told:
                 words[parameter] = _listed(told)
         producers = {b.parameter: b.producer for b in planned.bound if not b.path}
-        pointers = {
-            b.parameter: found
-            for b in planned.bound
-            if not b.path
-            and isinstance(value := call.arguments[b.parameter], str | int | float)
-            and (found := pointed_at(b.parameter, value, contents[b.producer], b.result_path))
-        }
+        pointers = self.pointers(planned, call, contents)
         made = BriefCall(call, turn, planned.sources, words, producers, pointers)
         self.brief.calls.append(made)
+
+    def pointers(
+        self, planned: PlannedCall, call: ToolCall, contents: Sequence[str]
+    ) -> dict[str, str]:
+        """Words for what results hold several of and for what only the state holds."""
+        found: dict[str, str | None] = {}
+        for b in planned.bound:
+            value = call.arguments[b.parameter]
+            if not b.path and isinstance(value, str | int | float):
+                content = contents[b.producer]
+                found[b.parameter] = pointed_at(b.parameter, value, content, b.result_path)
+        for parameter, value in call.arguments.items():
+            in_state = planned.sources.get(parameter) is SourceKind.STATE
+            if in_state and isinstance(value, str | int | float):
+                found[parameter] = known_as(parameter, value, self.state)
+        return {parameter: words for parameter, words in found.items() if words}
 
     def told(
         self, path: Path, leaf: Any, kind: SourceKind, turn: int, about: str, hole: bool
@@ -126,6 +137,7 @@ class _Builder:
             return
         label = self.label(leaf, kind, turn, about, hole)
         spelled, bare = self.brief.values[label].spelling, self.terse or not isinstance(leaf, str)
+        bare = bare or kind is SourceKind.DERIVED
         word = quoted(label, spelled, terse=bare)
         names = [plain(step) for step in path if isinstance(step, str)]
         yield " ".join((*names, word))

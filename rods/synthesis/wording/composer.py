@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 
 from rods.structure import transforms
 from rods.structure.sources import said
-from rods.synthesis.wording.brief import Brief, BriefCall
+from rods.synthesis.wording.brief import Brief, BriefCall, Unspeakable
 from rods.synthesis.wording.phrases import Rendered, documented, plain, render, thing
-from rods.synthesis.wording.spoken import fill, respelled
+from rods.synthesis.wording.spoken import fill
 from rods.types import Phrase, SourceKind, ToolSpec
 
 _SAID = (SourceKind.USER, SourceKind.DERIVED)
+_UNTOLD = 100  # faults
 _OPENERS = (
     "Please {}.",
     "Could you {}?",
@@ -44,7 +45,10 @@ class Composer:
         self._known: dict[str, tuple[Phrase, bool]] = {}
 
     def compose(self, brief: Brief, rng: random.Random) -> tuple[str, ...]:
-        """One text a turn, with placeholders for the values; empty where a turn has no call."""
+        """One text a turn, with placeholders for the values; empty where a turn has no call.
+
+        Unspeakable where no words tell a value that only the state holds.
+        """
         return tuple(self._turn(brief, turn, rng) for turn in range(brief.turns))
 
     def actions(self, brief: Brief, turn: int) -> list[str]:
@@ -101,6 +105,8 @@ class _Turn:
                 options.append((self.faults(call, rendered, text), text, rendered, taken))
         fewest = min(option[0] for option in options) if options else 0
         best = [option for option in options if option[0] == fewest]
+        if absorb and (not best or fewest >= _UNTOLD):
+            raise Unspeakable(f"what {plain(call.call.name)} needs of the state")
         if not best:
             return self.undescribed(call)
         _, text, rendered, taken = self.rng.choice(best)
@@ -129,7 +135,7 @@ class _Turn:
                     or f"that {thing(parameter)}"
                 )
             if kind is SourceKind.STATE:
-                return _described(parameter, call.call.arguments[parameter])
+                return call.pointers.get(parameter)
             return None
 
         return speak
@@ -160,7 +166,8 @@ class _Turn:
         text, extra = rendered.text, []
         for parameter in call.call.arguments:
             missing = parameter not in rendered.parameters
-            wanted = parameter in call.words or (automatic and parameter in call.producers)
+            pointed = parameter in call.producers or parameter in call.pointers
+            wanted = parameter in call.words or (automatic and pointed)
             words = speak(parameter) if missing and wanted else None
             if words is None:
                 continue
@@ -174,7 +181,7 @@ class _Turn:
         return f"{text} with {_and(extra)}" if extra else text
 
     def faults(self, call: BriefCall, rendered: Rendered, text: str) -> int:
-        """Parameters that had to be added, and (worse) values that must not be said."""
+        """Parameters that had to be added, values that must not be said, and what nothing tells."""
         whole = fill(text, self.brief.spellings)
         numbers = {number for _, number in transforms.numbers(whole)}
         wrong = [
@@ -183,15 +190,13 @@ class _Turn:
             if self.brief.calls[one.call] is call
             and said(one.literal, whole, whole.casefold(), numbers)
         ]
-        return 10 * len(wrong) + len(set(call.words) - rendered.parameters)
-
-
-def _described(parameter: str, value: object) -> str:
-    """A value of the state that the user does not spell out."""
-    words = respelled(value) if isinstance(value, str) else None
-    if words and not any(ch.isdigit() for ch in words):
-        return f"the {words} {thing(parameter)}"
-    return f"my {thing(parameter)}"
+        untold = [
+            p
+            for p, kind in call.kinds.items()
+            if kind is SourceKind.STATE and p not in rendered.parameters | call.pointers.keys()
+        ]
+        added = len(set(call.words) - rendered.parameters)
+        return _UNTOLD * len(untold) + 10 * len(wrong) + added
 
 
 def _placed(text: str, parameter: str, words: str, *, said_of: bool) -> str | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from rods.structure.leaves import Path, Scalar, parse, tokens, walk
+from rods.structure.leaves import Path, Scalar, parse, same, tokens, walk
 from rods.synthesis.wording.phrases import thing
 from rods.synthesis.wording.spoken import respelled
+from rods.types import JsonObject
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 _BREAKS = (";", "\n")
@@ -20,21 +22,57 @@ def pointed_at(parameter: str, value: Scalar, content: str, path: Path) -> str |
 
     None where the result holds but one such thing, so that "that event" is clear.
     """
-    answer = parse(content)
-    place = _place(answer, path)
+    place = _place(parse(content), path)
     if place is None:
         return None
+    index, size, record = place
+    found = _by_words(parameter, value) or _by_attribute(parameter, value, record, content)
+    if found is None and index < len(_ORDINALS):
+        found = f"the {'last' if index == size - 1 else _ORDINALS[index]} {thing(parameter)}"
+    return found
+
+
+def known_as(parameter: str, value: Scalar, state: JsonObject) -> str | None:
+    """How a user speaks of a value that only the state holds: "my card", "the order with AAPL".
+
+    None where nothing in the state tells it from others of its kind.
+    """
+    if words := _by_words(parameter, value):
+        return words
+    for path, leaf in walk(state):
+        steps = _steps(path, value, leaf)
+        if steps is None:
+            continue
+        place = _place(state, steps)
+        if place is None:
+            return f"my {thing(parameter)}"
+        return _by_attribute(parameter, value, place[2], json.dumps(state))
+    return None
+
+
+def _steps(path: Path, value: Scalar, leaf: Scalar) -> Path | None:
+    """The path to the value, as a leaf or as a key on the way; a key counts with its siblings."""
+    if same(leaf, value):
+        return path
+    for depth, step in enumerate(path):
+        if isinstance(step, str) and step == str(value):
+            return (*path[:depth], ("key", step))
+    return None
+
+
+def _by_words(parameter: str, value: Scalar) -> str | None:
     noun = thing(parameter)
     words = respelled(value) if isinstance(value, str) else None
-    if words and not any(ch.isdigit() for ch in words):
-        return f"the {words}" if noun in words.split() else f"the {words} {noun}"
-    index, size, record = place
+    if not words or any(ch.isdigit() for ch in words):
+        return None
+    return f"the {words}" if noun in words.split() else f"the {words} {noun}"
+
+
+def _by_attribute(parameter: str, value: Scalar, record: Any, content: str) -> str | None:
     for leaf in _leaves(record):
         if str(leaf) != str(value) and content.count(str(leaf)) == 1 and _plain(leaf):
-            return f"the {noun} with {leaf}"
-    if index == size - 1:
-        return f"the last {noun}"
-    return f"the {_ORDINALS[index]} {noun}" if index < len(_ORDINALS) else None
+            return f"the {thing(parameter)} with {leaf}"
+    return None
 
 
 def _place(answer: Any, path: Path) -> tuple[int, int, Any] | None:
@@ -48,9 +86,10 @@ def _place(answer: Any, path: Path) -> tuple[int, int, Any] | None:
     return None
 
 
-def _keyed(answer: Any, index: int) -> tuple[int, int, Any] | None:
+def _keyed(answer: Any, which: int | str) -> tuple[int, int, Any] | None:
     if not isinstance(answer, dict) or len(answer) < 2:
         return None
+    index = which if isinstance(which, int) else list(answer).index(which)
     return index, len(answer), list(answer.values())[index]
 
 
