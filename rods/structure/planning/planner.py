@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,8 +10,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from rods.files import write_atomic
 from rods.interfaces import Environment
-from rods.structure.constants import constants
+from rods.structure.constants import Constants, constants
 from rods.structure.lookups import lookup_tables
 from rods.structure.planning.assigning import Assigner
 from rods.structure.planning.catalog import Catalog
@@ -33,6 +35,7 @@ from rods.structure.sources import Labeller
 from rods.types import SourceKind, Split, Task
 
 _DEAD_ENDS = 12  # in a row in one choice of tools: there is nothing more to find
+_CATALOG_VERSION = 1  # raise it when another catalog would be learned from the same tasks
 _RETRIES = 3  # of one sequence, in other worlds and with other values
 
 
@@ -64,7 +67,19 @@ class StructurePlanner:
     # ------------------------------------------------------------------------ what is learned
     @cached_property
     def catalog(self) -> Catalog:
-        """What is known of the tools; learned when first needed."""
+        """What is known of the tools; read from the cache, or learned when first needed."""
+        if self._cache is None:
+            return self._learned()
+        key = cache_key(self._environment, self._options.exploration_calls)
+        path = self._cache / f"catalog-{self._environment.name}-{key}.json"
+        if path.exists():
+            return Catalog.model_validate_json(path.read_bytes())
+        catalog = self._learned()
+        self._cache.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, catalog.model_dump_json())
+        return catalog
+
+    def _learned(self) -> Catalog:
         learner = SeedLearner(self._environment, self._labeller)
         learner.observe()
         catalog = Conclusions(learner).catalog()
@@ -99,7 +114,7 @@ class StructurePlanner:
         return Search(self.catalog, self._assigner, self.plausibility, threshold)
 
     @cached_property
-    def _constants(self):  # type: ignore[no-untyped-def]
+    def _constants(self) -> Constants:
         return constants(self._environment.tools(), self._environment.tasks("train"))
 
     @cached_property
@@ -124,6 +139,10 @@ class StructurePlanner:
     def _known(self) -> list[Names]:
         splits: tuple[Split, ...] = ("train", "eval")
         return sorted({names_of(t) for split in splits for t in self._environment.tasks(split)})
+
+    def prepare(self) -> None:
+        """Everything that does not depend on the seed is there."""
+        _ = self.catalog, self._means, self._prover, self._known
 
     # ------------------------------------------------------------------------ planning
     def propose(
@@ -265,6 +284,16 @@ def _planned(filled: Filled, proven: Proven) -> Sequence[PlannedCall]:
         )
         planned.append(PlannedCall(call, proven.profile.sources[index], bound, holes))
     return planned
+
+
+def cache_key(environment: Environment, calls: int) -> str:
+    """Changes with the train tasks, the schemas, the exploration and this package's version."""
+    digest = hashlib.sha256(f"{_CATALOG_VERSION} {calls}".encode())
+    for spec in environment.tools().values():
+        digest.update(spec.model_dump_json().encode())
+    for task in environment.tasks("train"):
+        digest.update(task.model_dump_json().encode())
+    return digest.hexdigest()[:16]
 
 
 def names_of(task: Task) -> Names:
