@@ -26,6 +26,7 @@ from rods.interfaces import Buffer, Component, Environment, Selector, Synthesize
 from rods.plugin_manager import Plugins, load_plugins
 from rods.pool import Pool
 from rods.presets import PRESETS
+from rods.synthesis.lm.models import LanguageModels
 from rods.synthesis.service import SynthesisConfig
 
 DEFAULTS = {"selector": "boundary", "buffer": "dual-control", "synthesizer": "skill-aligned"}
@@ -65,11 +66,21 @@ class Assembly:
         trainer: Trainer = self.component("trainer")(self.config("trainer"))
         return trainer
 
-    def synthesizer(self, environment: Environment) -> Synthesizer:
-        """The maker of variants for a world."""
+    def synthesizer(self, environment: Environment, program: str = "") -> Synthesizer:
+        """The maker of variants for a world, with its language models if any are set.
+
+        ``program`` is a file of tuned prompts to use instead of the configured one.
+        """
         config = self.config("synthesizer")
         synthesizer: Synthesizer = self.component("synthesizer")(config, environment)
+        lm = self.synthesis.lm
+        if lm.used:
+            synthesizer.use(self.language_models(), program or lm.program)
         return synthesizer
+
+    def language_models(self) -> LanguageModels:
+        """The models of the stages; none is asked yet, and dspy is not loaded."""
+        return LanguageModels(self.synthesis.lm)
 
     def selector(self, pool: Pool) -> Selector:
         """The finder of seeds."""

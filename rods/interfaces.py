@@ -9,12 +9,13 @@ from __future__ import annotations
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-from rods.errors import DataError
+from rods.errors import ConfigError, DataError
 from rods.scoring import replay_score
 from rods.types import (
     Check,
@@ -25,6 +26,7 @@ from rods.types import (
     ProgressReward,
     RolloutGroup,
     Split,
+    Stage,
     StepReport,
     SynthesisOutcome,
     Task,
@@ -148,6 +150,10 @@ class Environment(Component, ABC):
         """
         return None
 
+    def equipped(self, task: Task, tools: Sequence[str]) -> Task:
+        """The task in a world where these tools, which it does not need, are offered and work."""
+        return task.model_copy(update={"tools": (*task.tools, *tools)})
+
     def data_hashes(self) -> Mapping[str, str]:
         """What the tasks were read from -> SHA-256, for the run's manifest."""
         return {}
@@ -196,12 +202,38 @@ class Buffer(Component, ABC):
         """``size`` entry ids in training order, of the stage's kinds; seeded by (seed, epoch)."""
 
 
+class StageModels(Protocol):
+    """The language models of a synthesis (``rods.synthesis.lm.models.LanguageModels``)."""
+
+    def has(self, stage: Stage) -> bool:
+        """The stage has a model; without one it works by code alone."""
+        ...
+
+    def of(self, stage: Stage, key: str) -> AbstractContextManager[None]:
+        """Inside, dspy's predictors call the stage's model; an outage of it is a ModelOutage."""
+        ...
+
+    def name(self, stage: Stage, key: str) -> str:
+        """The backbone that ``of`` takes for this key."""
+        ...
+
+
 class Synthesizer(Component, ABC):
     """Makes verified variants of a seed."""
 
     def __init__(self, config: Component.Config | None, environment: Environment) -> None:
         self.config = config if config is not None else self.Config()
         self.environment = environment
+
+    def use(self, models: StageModels, program: str = "") -> None:
+        """Let language models choose, write and judge from now on.
+
+        ``program`` is a file of tuned prompts. By default a ConfigError: it takes no models.
+        """
+        raise ConfigError(
+            f"The synthesizer {self.name!r} takes no language model; leave out --lm and the table "
+            "[synthesis.lm], or choose another synthesizer."
+        )
 
     @abstractmethod
     def synthesize(self, seed: Task, *, n: int, rng_seed: int) -> SynthesisOutcome:

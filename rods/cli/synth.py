@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rods.cli.lm_options import lm_flags, lm_options
 from rods.cli.options import component_options, json_option, parts_without_demo
 from rods.cli.output import print_json, print_pairs, print_table, say, stoppable_progress
 
@@ -22,6 +23,7 @@ Examples
   rods synth --plugins bfcl -n 200 --seed 0 --out variants.jsonl
   rods synth --plugins bfcl --from-rollouts rollouts.jsonl -n 50 --out variants.jsonl
   rods synth --plugins office --kind miss_func -n 20 --out variants.jsonl --json
+  rods synth --plugins bfcl --lm openai/NAME --lm-url http://localhost:8000/v1 --out variants.jsonl
 \b
 A rollouts line is {"task_id": "multi_turn_base_0", "rewards": [0.0, 0.5, 1.0, null]}; other keys
 are ignored, null is a rollout that an outage ended, and the last line of a task counts. Seeds are
@@ -54,6 +56,7 @@ Equal tasks, options and --seed give an equal file."""
 @click.option(
     "-n", "wanted", type=click.IntRange(1), default=100, show_default=True, help="Variants to make."
 )
+@lm_options
 @click.option("--seed", type=click.IntRange(0), help="Of the choices.  [default: run.seed, 0]")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Task lines (.gz too).")
 @json_option
@@ -62,10 +65,12 @@ def command(split: str, wanted: int, out: Path, as_json: bool, **options: Any) -
 
     Each seed is asked in turn until -n variants are admitted or no seed gives any more. Every
     variant's reference has run twice in fresh worlds with equal results, and none is near an
-    evaluation task. No language model and no training is needed.
+    evaluation task. No training is needed, and no language model: one that is named with --lm
+    words what code has planned and executed.
     """
     from rods.errors import ConfigError
     from rods.jsonl import JsonlWriter
+    from rods.synthesis.lm.preflight import require_models
     from rods.variants import VariantMaker, task_line
 
     if split == "eval":
@@ -73,7 +78,9 @@ def command(split: str, wanted: int, out: Path, as_json: bool, **options: Any) -
             "--split eval is refused: variants of evaluation tasks would contaminate the "
             "evaluation; use --split train."
         )
-    parts = parts_without_demo(options["plugins"], options["config"], options["overrides"])
+    flags = lm_flags(options)
+    parts = parts_without_demo(options["plugins"], options["config"], options["overrides"], flags)
+    require_models(parts.synthesis.lm)
     environment = parts.environment()
     try:
         seeds, measured = _seeds(parts, environment, options)

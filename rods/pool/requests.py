@@ -53,6 +53,22 @@ def lease(connection: Connection, owner: str, seconds: float) -> SynthesisReques
     return _record(connection.execute(taken).mappings().one())
 
 
+def hold(connection: Connection, request: SynthesisRequest, seconds: float) -> bool:
+    """Nobody takes the request for so long from now; False: somebody else has, or answered it."""
+    held = (
+        sa.update(_REQUEST)
+        .where(_REQUEST.c.id == request.id, _REQUEST.c.owner == request.owner)
+        .values(lease_until=time.time() + seconds)
+    )
+    return connection.execute(held).rowcount > 0
+
+
+def waiting(connection: Connection) -> int:
+    """Requests without an answer."""
+    open_requests = sa.select(sa.func.count()).where(_REQUEST.c.done_step.is_(None))
+    return connection.scalar(open_requests) or 0
+
+
 def release(connection: Connection, request: SynthesisRequest) -> None:
     """The request is open to anyone again, unless somebody else has taken it meanwhile."""
     connection.execute(

@@ -204,6 +204,17 @@ class Pool:
         with self._database.lease() as connection:
             return requests.lease(connection, owner, seconds)
 
+    def hold(self, request: SynthesisRequest, seconds: float) -> bool:
+        """Keep a leased request from others for so long from now, to go on with it or to let it
+        wait; False: somebody else has it, or it was answered."""
+        with self._database.write() as connection:
+            return requests.hold(connection, request, seconds)
+
+    def waiting(self) -> int:
+        """How many requests have no answer yet."""
+        with self._database.read() as connection:
+            return requests.waiting(connection)
+
     def release(self, request: SynthesisRequest) -> None:
         """Give a leased request back unanswered."""
         with self._database.write() as connection:

@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 
-from rods.errors import PoolError, WorldError
+from rods.errors import ModelOutage, PoolError, WorldError
 from rods.interfaces import Component, Environment, Synthesizer
 from rods.pool import Pool, SynthesisRequest
+from rods.synthesis.lm.usage import record
 from rods.synthesis.reasons import Reason
 from rods.synthesis.service import SynthesisConfig, SynthesisService, request_seed
 from rods.synthesis.skill_aligned import SkillAlignedSynthesizer
 from rods.testing import FakeEnvironment
-from rods.types import Candidate, PoolState, SynthesisOutcome, Task
+from rods.types import Candidate, ModelUsage, PoolState, Stage, SynthesisOutcome, Task
 
 
 class MemoryPool:
@@ -27,6 +28,7 @@ class MemoryPool:
         self.open: list[SynthesisRequest] = []
         self.leased: list[SynthesisRequest] = []
         self.answers: list[tuple[SynthesisRequest, SynthesisOutcome, int]] = []
+        self.held: list[tuple[str, float]] = []
         self.broken = 0
 
     def request_synthesis(self, entry_id: str, step: int) -> SynthesisRequest:
@@ -43,6 +45,13 @@ class MemoryPool:
         free = [r for r in self.open if r not in self.leased]
         self.leased += free[:1]
         return free[0] if free else None
+
+    def waiting(self) -> int:
+        return len(self.open)
+
+    def hold(self, request: SynthesisRequest, seconds: float) -> bool:
+        self.held.append((request.entry_id, seconds))
+        return request in self.open
 
     def stage(self, request: SynthesisRequest, outcome: SynthesisOutcome, *, step: int) -> int:
         self.open.remove(request)
@@ -112,7 +121,7 @@ def test_in_sync_mode_the_answer_is_there_when_request_returns(build: Build) -> 
     assert (request.entry_id, step, len(outcome.candidates)) == ("seed-1", 4, 1)
     assert synthesizer.asked == [("seed-1", 2, request_seed(3, request))]
     assert threading.active_count() == 1 or not any(
-        t.name == "rods-synthesis" for t in threading.enumerate()
+        t.name.startswith("rods-") for t in threading.enumerate()
     )
 
 
@@ -139,8 +148,63 @@ def test_an_outage_leaves_the_request_for_later(build: Build) -> None:
     service = build(pool, synthesizer, "sync")
     service.request("seed", 1)
     assert (len(pool.open), pool.answers) == (1, [])
+    service.request("other", 2)
+    assert [request.entry_id for request in pool.open] == ["seed"]
+    pool.leased.clear()  # the pause is over
     service.start()
-    assert (len(pool.open), len(pool.answers)) == (0, 1)
+    assert (len(pool.open), len(pool.answers)) == (0, 2)
+
+
+def test_a_model_that_is_away_says_how_long_its_request_waits(build: Build) -> None:
+    pool, synthesizer = MemoryPool(), ScriptedSynthesizer()
+    synthesizer.failures = [ModelOutage("away", retry_after_s=77.0)]
+    build(pool, synthesizer, "sync").request("seed", 1)
+    assert pool.held == [("seed", 77.0)]
+
+
+def test_what_a_deferred_request_cost_is_billed_with_the_next_answer(build: Build) -> None:
+    class Costly(ScriptedSynthesizer):
+        def synthesize(self, seed: Task, *, n: int, rng_seed: int) -> SynthesisOutcome:
+            record(ModelUsage(stage=Stage.REWRITE, model="m", calls=1, tokens_in=5))
+            return super().synthesize(seed, n=n, rng_seed=rng_seed)
+
+    pool, synthesizer = MemoryPool(), Costly()
+    synthesizer.failures = [ModelOutage("away")]
+    service = build(pool, synthesizer, "sync")
+    service.request("seed", 1)
+    service.request("other", 2)
+    service.request("third", 3)
+    assert [[row.calls for row in outcome.usage] for _, outcome, _ in pool.answers] == [[2], [1]]
+
+
+def test_no_more_is_asked_for_than_the_queue_holds(
+    build: Build, caplog: pytest.LogCaptureFixture
+) -> None:
+    pool = MemoryPool()
+    service = build(pool, ScriptedSynthesizer(), "background", queue=2)
+    for step in range(4):
+        service.request(f"seed-{step}", step)
+    assert [request.entry_id for request in pool.open] == ["seed-0", "seed-1"]
+    assert "2 requests wait" in caplog.text
+
+
+def test_several_workers_never_do_one_request_twice(build: Build, tmp_path: Path) -> None:
+    environment = FakeEnvironment()
+    seeds = environment.tasks("train")
+    with Pool.open(str(tmp_path / "pool.sqlite")) as pool:
+        pool.add_seeds(seeds)
+        synthesizer = ScriptedSynthesizer(environment)
+        services = [build(pool, synthesizer, "background", workers=2) for _ in range(2)]
+        for service in services:
+            service.start()
+        for step in (1, 2):
+            for number, seed in enumerate(seeds):
+                services[number % 2].request(seed.id, step)
+        until(lambda: pool.waiting() == 0)
+        for service in services:
+            service.close()
+    asked = [(entry_id, rng_seed) for entry_id, _, rng_seed in synthesizer.asked]
+    assert len(asked) == len(set(asked)) == 2 * len(seeds)
 
 
 def test_a_faulty_synthesizer_is_an_answer_and_not_an_end(
@@ -197,7 +261,7 @@ def test_close_ends_the_worker_and_leaves_the_rest_in_the_pool(build: Build) -> 
     service.close()
     assert [request.entry_id for request, _, _ in pool.answers] == ["one"]
     assert [request.entry_id for request in pool.open] == ["two"]
-    assert not any(thread.name == "rods-synthesis" for thread in threading.enumerate())
+    assert not any(thread.name.startswith("rods-synthesis") for thread in threading.enumerate())
 
 
 def test_a_closed_service_can_be_started_again(build: Build) -> None:

@@ -8,10 +8,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from rods_bfcl.asset import Asset, cache_folder, manifest, open_asset
+from rods_bfcl.asset import Asset, manifest, open_asset
 from rods_bfcl.environment import BfclEnvironment
 
 from rods.errors import DataError
+from rods.wheels import cache_folder
 
 WHEEL = "bfcl_eval-2026.3.23-py3-none-any.whl"
 

@@ -8,11 +8,12 @@ from typing import Any
 import dspy
 
 from rods.synthesis.lm.config import ModelConfig
+from rods.synthesis.lm.kinds import EMBEDDED
 
 
 def adapter_for(config: ModelConfig) -> dspy.Adapter:
     """The configured adapter, or the one that fits the model; none makes a hidden second call."""
-    default = "plain" if config.model[0] == "smollm2" else "json"
+    default = "plain" if config.model[0] == EMBEDDED else "json"
     match config.adapter or default:
         case "chat":
             return dspy.ChatAdapter(use_json_adapter_fallback=False)
@@ -40,9 +41,7 @@ class PlainAdapter(dspy.JSONAdapter):
             return super().__call__(lm, lm_kwargs, signature, demos, inputs)
         return dspy.Adapter.__call__(self, lm, lm_kwargs, signature, demos, inputs)
 
-    def format(
-        self, signature: Any, demos: list[dict[str, Any]], inputs: dict[str, Any]
-    ) -> Any:
+    def format(self, signature: Any, demos: list[dict[str, Any]], inputs: dict[str, Any]) -> Any:
         """Instructions, then each demonstration as a turn of user and assistant."""
         if not _is_plain(signature):
             return super().format(signature, demos, inputs)

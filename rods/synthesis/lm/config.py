@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_serializer, field_validator
 
 from rods.interfaces import ComponentConfig
 from rods.types import Stage
@@ -53,6 +53,7 @@ class ModelConfig(ComponentConfig):
 class LmConfig(ModelConfig):
     """Which language models word, choose and judge, and at what price."""
 
+    program: str = Field("", description="A file of tuned prompts, as `rods tune` writes it.")
     stages: tuple[Stage, ...] = Field(
         tuple(Stage), description="Stages that use the default model; others work without one."
     )
@@ -67,6 +68,11 @@ class LmConfig(ModelConfig):
     def _several(cls, value: Any) -> Any:
         """One table is a list of one."""
         return (value,) if isinstance(value, Mapping) else value
+
+    @field_serializer(*(stage.value for stage in Stage), mode="plain")
+    def _as_set(self, tables: tuple[ModelConfig, ...]) -> list[dict[str, Any]]:
+        """Only what was set: the rest follows the default model when it is read again, too."""
+        return [table.model_dump(mode="json", exclude_unset=True) for table in tables]
 
     def of(self, stage: Stage) -> tuple[ModelConfig, ...]:
         """The models of a stage, one name each; none: the stage works without a language model."""

