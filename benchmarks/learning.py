@@ -7,7 +7,7 @@ score 0 on the same evaluation tasks.
 
     python benchmarks/learning.py [--seeds 0,1,2] [--arms rods,static] [--jobs 2] [--json]
 
-About 6 minutes a run on one core. Finished runs are kept below --out and not repeated.
+About 8 minutes a run on one core. Finished runs are kept below --out and not repeated.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from rods.types import AssistantMessage, Task
 
 ARMS: dict[str, tuple[str, ...]] = {
     "rods": (),
-    "redraw-seeds": ("curriculum.redraw_seeds=true",),
+    "fixed-seeds": ("curriculum.redraw_seeds=false",),
     "never-redraw": ("curriculum.redraw=never",),
     "random": ("selector.name=random",),
     "uniform": ("selector.name=uniform",),

@@ -58,6 +58,7 @@ class OfficeConfig(Component.Config):
             turns=self.turns or level.turns,
             calls=max(level.calls, 2 * self.turns[1]) if self.turns else level.calls,
             depth=self.depth or level.depth,
+            names=level.names,
             words=level.words,
             bystanders=level.bystanders,
             kinds=self.kinds or level.kinds,

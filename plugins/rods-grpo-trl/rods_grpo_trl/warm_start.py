@@ -83,7 +83,11 @@ class WarmStart(BaseModel):
 
 SCHEDULES: dict[SizeName, WarmStart] = {
     "office-1m": WarmStart(
-        phases=(Phase(steps=100, batch=32, turns=1), Phase(steps=140, batch=32)), decay=120
+        phases=(Phase(steps=60, batch=32, turns=1), Phase(steps=100, batch=32)),
+        decay=80,
+        target=0.42,
+        check_after=20,
+        check_every=5,
     ),
     "bfcl-1m": WarmStart(
         phases=(Phase(steps=360, batch=4),), decay=180, sharpen=1.5, check_after=360

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 Group = Literal["basic", "chain", "refer", "list", "unseen"]
+_FIGURES = frozenset({"phone", "day", "count", "amount"})  # slots that are no names
 _SLOT = re.compile(r"\{(\w+)(?:\.(\w+))?\}")
 
 
@@ -40,6 +41,11 @@ class Skill:
         named = [m[1] for m in _SLOT.finditer(self.says[0])]
         used = [s.split(".")[0] for _, sources in self.calls for s in sources if s[0] not in "$@"]
         return tuple(dict.fromkeys(named + used))
+
+    @cached_property
+    def names(self) -> int:
+        """How many different names the user says: files, people, events, items, words."""
+        return sum(slot not in _FIGURES for slot in self.slots)
 
     @cached_property
     def depth(self) -> int:

@@ -59,7 +59,7 @@ _BASIC = (
     ),
     Skill(
         "text-phone", "basic",
-        ("text {word} to phone {phone}", "send {word} to phone {phone}"),
+        ("text phone {phone} {word}", "send phone {phone} text {word}"),
         ("send_text phone word",),
         ("text {word} to a phone", "send a text to phone {phone}"),
     ),
@@ -351,6 +351,10 @@ _UNSEEN = (
 SKILLS: Mapping[str, Skill] = {s.name: s for s in _BASIC + _CHAIN + _REFER + _LIST + _UNSEEN}
 
 
-def named(group: Group, depth: int) -> tuple[str, ...]:
-    """The skills of a group whose chains have at most ``depth`` edges."""
-    return tuple(s.name for s in SKILLS.values() if s.group == group and s.depth <= depth)
+def named(group: Group, depth: int, names: int) -> tuple[str, ...]:
+    """The skills of a group with at most ``depth`` edges in a chain and ``names`` names."""
+    return tuple(
+        s.name
+        for s in SKILLS.values()
+        if s.group == group and s.depth <= depth and s.names <= names
+    )

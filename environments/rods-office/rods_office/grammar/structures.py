@@ -38,8 +38,9 @@ class Structures:
 
     def __init__(self, level: Level, groups: Mapping[Group, float], turns: tuple[int, int]) -> None:
         self.level, self.turns = level, turns
-        self._pools = {group: named(group, level.depth) for group in groups}
-        self._groups, self._weights = list(groups), list(groups.values())
+        pools = {group: self._named(group) for group in groups}
+        self._pools = {group: skills for group, skills in pools.items() if skills}
+        self._groups, self._weights = list(self._pools), [groups[g] for g in self._pools]
 
     def draw(
         self, rng: random.Random, kind: Kind = "base", *, unseen: bool = False,
@@ -52,6 +53,11 @@ class Structures:
         """
         if kind == "long_context":
             wanted = "list"  # only a listing grows with the world
+        if wanted and not self._named(wanted):
+            raise ConfigError(
+                f"The office has no {wanted} skill with chains of at most {self.level.depth}: "
+                "allow longer chains or take another level."
+            )
         fewest, most = self.turns
         for attempt in range(PATIENCE):
             if attempt % PERSISTENCE == 0:
@@ -73,12 +79,15 @@ class Structures:
     def _random(self, rng: random.Random, length: int, wanted: Group | None) -> Structure:
         drawn = [self._skill(rng) for _ in range(length)]
         if wanted and not any(SKILLS[name].group == wanted for name in drawn):
-            drawn[rng.randrange(length)] = rng.choice(named(wanted, self.level.depth))
+            drawn[rng.randrange(length)] = rng.choice(self._named(wanted))
         return tuple(drawn)
 
     def _skill(self, rng: random.Random) -> str:
         (group,) = rng.choices(self._groups, self._weights)
         return rng.choice(self._pools[group])
+
+    def _named(self, group: Group) -> tuple[str, ...]:
+        return named(group, self.level.depth, self.level.names)
 
     def _fits(self, structure: Structure, kind: Kind) -> bool:
         skills = [SKILLS[name] for name in structure]
