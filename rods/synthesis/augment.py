@@ -24,6 +24,7 @@ from rods.structure.trace import replay
 from rods.synthesis.contracts import AugmentStage, Draft, rejection
 from rods.synthesis.fresh import Dice
 from rods.synthesis.reasons import Reason
+from rods.synthesis.structures.base_form import structural_distance
 from rods.synthesis.substitution import occurrences
 from rods.types import ComplexityProfile, Kind, Rejection, SourceKind, Stage, Task, Turn
 
@@ -45,6 +46,10 @@ class AugmentConfig(ComponentConfig):
     long_context: float = Field(
         0.0, ge=0, le=1, description="Share in which there is far more to read."
     )
+    distractors: float = Field(
+        0.0, ge=0, le=1, description="Share that offers tools which the reference does not need."
+    )
+    distractor_tools: int = Field(5, ge=1, description="How many more tools are offered.")
     background_sentences: int = Field(
         60, ge=1, description="Sentences before a long task whose world cannot be made longer."
     )
@@ -80,7 +85,25 @@ class KindEditor(AugmentStage):
         if not edits:
             seed_id = draft.execution.plan.blueprint.task.id
             return rejection(Stage.AUGMENT, Reason.NOT_EDITABLE, str(kind), seed_id)
+        like = draft.execution.plan.like
+        if like is not None:  # the seed is of this kind already: as it is split, if possible
+            apart = [structural_distance(edit.expected, like) for edit in edits]
+            edits = [edit for edit, far in zip(edits, apart, strict=True) if far == min(apart)]
         return rng.choice(edits)
+
+    def widen(self, draft: Draft, rng: random.Random) -> Draft:
+        """With its share, the draft with tools on offer that its reference does not need."""
+        if not self._config.distractors or rng.random() >= self._config.distractors:
+            return draft
+        task = draft.task
+        known = {*task.tools, *(name for turn in task.turns for name in turn.reveals)}
+        left = [name for name in self._environment.tools() if name not in known]
+        more = rng.sample(left, min(self._config.distractor_tools, len(left)))
+        if not more:
+            return draft
+        edit = "+".join(filter(None, (draft.edit, f"distractors:{len(more)}")))
+        wider = self._environment.equipped(task, more)
+        return replace(draft, task=wider, edit=edit, claimed=None)
 
     def _sources(self, draft: Draft) -> Sequence[Source]:
         """Where the arguments of the draft come from."""

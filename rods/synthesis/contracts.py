@@ -35,6 +35,7 @@ class Plan:
     edit: Kind | None = None
     proposal: Proposal | None = None
     narrative: str = ""  # two or three sentences that all texts of a proposal are written around
+    like: ComplexityProfile | None = None  # of the seed, where the blueprint is its base form
 
     @classmethod
     def of(cls, blueprint: Blueprint, slots: tuple[Slot, ...], edit: Kind | None = None) -> Self:
@@ -45,11 +46,16 @@ class Plan:
 
     @classmethod
     def new(
-        cls, blueprint: Blueprint, proposal: Proposal, narrative: str = "", edit: Kind | None = None
+        cls,
+        blueprint: Blueprint,
+        proposal: Proposal,
+        narrative: str = "",
+        edit: Kind | None = None,
+        like: ComplexityProfile | None = None,
     ) -> Self:
         """Other functions in the seed's structure."""
         calls = tuple(tuple(planned.call.name for planned in turn) for turn in proposal.turns)
-        return cls(blueprint, (), calls, edit, proposal, narrative)
+        return cls(blueprint, (), calls, edit, proposal, narrative, like)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +155,10 @@ class AugmentStage(ABC):
     @abstractmethod
     def augment(self, draft: Draft, rng: random.Random) -> Draft | Rejection:
         """The draft after the plan's edit."""
+
+    def widen(self, draft: Draft, rng: random.Random) -> Draft:
+        """The draft with more on offer than it needs, of any kind; by default as it is."""
+        return draft
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,15 @@ class Pipeline:
         return None, rejections
 
     def _attempt(self, plan: Plan, rng: random.Random) -> Draft | Rejection:
+        made = self._edited(plan, rng)
+        if isinstance(made, Rejection):
+            return made
+        wider = self._stages.augment.widen(made, rng)
+        if wider is made or self._stages.critique.critique(wider) is not None:
+            return made
+        return wider
+
+    def _edited(self, plan: Plan, rng: random.Random) -> Draft | Rejection:
         draft = self._draft(plan, rng)
         if isinstance(draft, Rejection) or plan.edit is None:
             return draft

@@ -145,6 +145,13 @@ class BfclEnvironment(Environment):
         """How users ask for the function, where its document makes no good sentence."""
         return PHRASES.get(tool)
 
+    def equipped(self, task: Task, tools: Sequence[str]) -> Task:
+        """The task with the classes of these functions in its world, each in its default state."""
+        state: dict[str, Any] = dict(task.initial_state)
+        owners = [name for name, specs in self._toolspecs.items() if specs.keys() & set(tools)]
+        state["classes"] = [*state["classes"], *(o for o in owners if o not in state["classes"])]
+        return task.model_copy(update={"tools": (*task.tools, *tools), "initial_state": state})
+
     def data_hashes(self) -> Mapping[str, str]:
         """Every file of the pinned release that is used, and the split."""
         split = (files("rods_bfcl") / "split.json").read_bytes()

@@ -85,6 +85,10 @@ class Assistant(Protocol):
         """The conversation; None: the answer could not be read."""
         ...
 
+    def write_one(self, key: str, request: str) -> str | None:
+        """One message by itself; None: the answer could not be read."""
+        ...
+
     def judge(self, key: str, task: JudgingTask, judges: int) -> Sequence[Judgement]:
         """The verdicts of so many judges; those that could not be read are missing."""
         ...
@@ -108,6 +112,10 @@ class NoAssistant:
         return {}
 
     def write(self, key: str, task: WritingTask) -> Written | None:
+        """No words."""
+        return None
+
+    def write_one(self, key: str, request: str) -> str | None:
         """No words."""
         return None
 

@@ -101,9 +101,10 @@ class NewStructures(PlanStage):
             if choice is not None and 0 <= choice.index < len(left):
                 index, narrative = choice.index, choice.narrative.strip()
         task = blueprint.task
-        kind = task.kind if task.kind != "base" else None
-        edit = kind or self._seed_planner.edit("base", rng)
-        return Plan.new(self._base_blueprint(task), left[index], narrative, edit)
+        base = self._base_blueprint(task)
+        if task.kind == "base":
+            return Plan.new(base, left[index], narrative, self._seed_planner.edit("base", rng))
+        return Plan.new(base, left[index], narrative, task.kind, blueprint.profile)
 
     def _domain(self, proposals: Sequence[Proposal]) -> str:
         """What the functions of the proposals do, one line each."""

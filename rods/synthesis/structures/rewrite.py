@@ -76,7 +76,7 @@ class ProposalWriter(RewriteStage):
 
     @property
     def _by_model(self) -> bool:
-        return self._coherent and self._assistant.helps(Stage.REWRITE)
+        return self._assistant.helps(Stage.REWRITE)
 
     def _worded(
         self, execution: Execution, rng: random.Random, remarks: Sequence[str]
@@ -85,7 +85,11 @@ class ProposalWriter(RewriteStage):
             brief = self.brief(execution)
         except Unspeakable as error:
             return _reject(execution, Reason.QUERY_GEN_FAILED, f"no plain form for {error}")
-        made = self._written(execution, brief, rng, remarks) if self._by_model else None
+        made: Draft | Rejection | None = None
+        if self._by_model and self._coherent:
+            made = self._written(execution, brief, rng, remarks)
+        elif self._by_model:
+            made = self._one_by_one(execution, brief, rng)
         if isinstance(made, Draft):
             return made
         if made is None or (self._config.fall_back and not remarks):
@@ -138,6 +142,26 @@ class ProposalWriter(RewriteStage):
             failure = made
             remarks = [made.detail] if self._feedback else ()
         return failure
+
+    def _one_by_one(
+        self, execution: Execution, brief: Brief, rng: random.Random
+    ) -> Draft | Rejection:
+        """Each message by a call of its own, for small models and the paper's ablation."""
+        messages = []
+        for turn in range(brief.turns):
+            key = f"{execution.plan.blueprint.task.id}/{rng.getrandbits(32)}"
+            messages.append(self._one(key, brief, turn))
+        return self._accepted(execution, Written(tuple(messages)))
+
+    def _one(self, key: str, brief: Brief, turn: int) -> str:
+        """The first of ``tries`` messages that holds its placeholders; the last one if none."""
+        request = "; then ".join(self._composer.actions(brief, turn))
+        message = ""
+        for number in range(self._config.tries if request else 0):
+            message = self._assistant.write_one(f"{key}/{number}", request) or ""
+            if all(f"{{{value.label}}}" in message for value in brief.due(turn)):
+                break
+        return message
 
     def _task(self, execution: Execution, brief: Brief, remarks: Sequence[str]) -> WritingTask:
         required = [[f"{{{v.label}}}" for v in brief.due(turn)] for turn in range(brief.turns)]

@@ -19,6 +19,7 @@ from rods.synthesis.wording.spoken import fill
 from rods.types import Phrase, SourceKind, ToolSpec
 
 _SAID = (SourceKind.USER, SourceKind.DERIVED)
+_TWICE = re.compile(r"\b(\w+) (?:that|the) (?:\w+ )?\1\b")  # "order that order"
 _UNTOLD = 100  # faults
 _OPENERS = (
     "Please {}.",
@@ -101,6 +102,7 @@ class _Turn:
             speak = self.speaker(call, taken if absorb else None)
             rendered = render(template, call.call.arguments, speak)
             if rendered is not None:
+                rendered = self.honest(call, rendered)
                 text = self.completed(call, rendered, automatic, speak)
                 options.append((self.faults(call, rendered, text), text, rendered, taken))
         fewest = min(option[0] for option in options) if options else 0
@@ -112,6 +114,17 @@ class _Turn:
         _, text, rendered, taken = self.rng.choice(best)
         self.absorbed |= taken
         return Rendered(text, rendered.parameters)
+
+    def honest(self, call: BriefCall, rendered: Rendered) -> Rendered:
+        """Words chosen by a value do not say it where they do not hold it."""
+        whole = fill(rendered.text, self.brief.spellings).casefold()
+        unsaid = {
+            parameter
+            for parameter in rendered.parameters & call.words.keys()
+            if fill(call.words[parameter], self.brief.spellings).strip("'\"").casefold()
+            not in whole
+        }
+        return Rendered(rendered.text, rendered.parameters - unsaid)
 
     def undescribed(self, call: BriefCall) -> Rendered:
         """No phrase fits these arguments: the description's sentence does."""
@@ -143,11 +156,13 @@ class _Turn:
     def noun(self, call: BriefCall, parameter: str, taken: set[int] | None) -> str | None:
         """What the producer gives, in words, if it acts in this turn and has a noun."""
         producer = call.producers.get(parameter)
-        if taken is None or producer is None or self.brief.calls[producer].turn != self.turn:
+        if taken is None or producer is None:
             return None
         maker = self.brief.calls[producer]
         nouns = self.composer.phrase(maker.call.name)[0].nouns
         template = nouns.get(parameter) or nouns.get("*", "")
+        if maker.turn != self.turn:
+            return template if "{" not in template else None
         below: set[int] = set()
         made = render(template, maker.call.arguments, self.speaker(maker, below))
         if not template or made is None or not set(maker.words) <= made.parameters:
@@ -195,7 +210,7 @@ class _Turn:
             for p, kind in call.kinds.items()
             if kind is SourceKind.STATE and p not in rendered.parameters | call.pointers.keys()
         ]
-        added = len(set(call.words) - rendered.parameters)
+        added = len(set(call.words) - rendered.parameters) + bool(_TWICE.search(whole))
         return _UNTOLD * len(untold) + 10 * len(wrong) + added
 
 
