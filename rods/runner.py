@@ -35,6 +35,7 @@ from rods.pool.probing import check_url
 from rods.pool_access import pool_url
 from rods.preflight import iter_checks, require
 from rods.run_dir import SUMMARY, RunDir, config_of
+from rods.synthesis.lm.costs import costs
 from rods.synthesis.lm.preflight import lm_checks
 from rods.synthesis.service import SynthesisService
 from rods.types import Check, PoolState, RolloutGroup, Task
@@ -267,11 +268,14 @@ def _summary(
 ) -> dict[str, Any]:
     """What ``summary.json`` holds; ``pool`` counts entries by state."""
     stats, last = pool.stats(), folder.last_report()
+    bill = costs(stats.usage, stats.funnel["admitted"]["total"], stats.worded)
     return {
         "eval": progress,
         "pool": {state.value: stats.states.get(state, 0) for state in PoolState},
         "retired_because": {reason.value: n for reason, n in stats.retired.items()},
         "funnel": stats.funnel,
+        "lm": {name: cost.model_dump() for name, cost in bill.items()},
+        "lm_usage": [row.model_dump(mode="json") for row in stats.usage],
         "epochs": epochs,
         "steps": last.step if last else 0,
         "injected": stats.injected,

@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rods.interfaces import Synthesizer
+from rods.synthesis.lm.costs import Cost, costs
+from rods.synthesis.lm.usage import Meter
 from rods.synthesis.reasons import Reason
-from rods.types import Candidate, Record, Stage, SynthesisOutcome, Task
+from rods.types import Candidate, ModelUsage, Record, Stage, SynthesisOutcome, Task
 
 PATIENCE = 5  # requests in a row without a new task after which a seed is exhausted
 
@@ -27,6 +29,8 @@ class VariantReport(Record):
     funnel: dict[str, dict[str, int]]
     distances: dict[str, float]
     tokens: int
+    lm: dict[str, Cost]  # backbone -> what it cost
+    lm_usage: tuple[ModelUsage, ...]
     seconds: float
     per_second: float
 
@@ -42,7 +46,8 @@ class VariantMaker:
     _funnel: dict[Stage, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     _ids: set[str] = field(default_factory=set)
     _exhausted: int = 0
-    _tokens: int = 0
+    _meter: Meter = field(default_factory=Meter)
+    _worded: Counter[str] = field(default_factory=Counter)
     _start: float = field(default_factory=time.perf_counter)
 
     def make(
@@ -91,7 +96,9 @@ class VariantMaker:
                 "max": max(distances, default=0.0),
                 "isomorphic": sum(d == 0 for d in distances) / admitted if admitted else 0.0,
             },
-            tokens=self._tokens,
+            tokens=self._meter.tokens,
+            lm=costs(self._meter.rows(), admitted, self._worded),
+            lm_usage=self._meter.rows(),
             seconds=seconds,
             per_second=admitted / seconds if seconds else 0.0,
         )
@@ -104,6 +111,8 @@ class VariantMaker:
         fresh = [c for c in outcome.candidates if c.task.id not in self._ids]
         self._ids.update(c.task.id for c in fresh)
         self.candidates += [(c.seed_id, c.task.kind, c.distance) for c in fresh]
+        made = (c.task.provenance for c in fresh)
+        self._worded.update(name for provenance in made if provenance for name in provenance.models)
         if len(fresh) < len(outcome.candidates):
             self._funnel[Stage.CRITIQUE][Reason.DUPLICATE] += len(outcome.candidates) - len(fresh)
         return fresh
@@ -111,9 +120,8 @@ class VariantMaker:
     def _count(self, outcome: SynthesisOutcome) -> None:
         for rejection in outcome.rejections:
             self._funnel[rejection.stage][rejection.reason] += 1
-        for candidate in outcome.candidates:
-            provenance = candidate.task.provenance
-            self._tokens += provenance.tokens if provenance else 0
+        for row in outcome.usage:
+            self._meter.add(row)
 
 
 def task_line(task: Task) -> str:

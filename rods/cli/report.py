@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from rods.cli.costs import print_costs
 from rods.cli.output import print_table
 
 COLUMNS = ("held out", "tasks", "before", "after", "gain", "95 % interval")
@@ -20,6 +21,7 @@ def print_summary(summary: Mapping[str, Any]) -> None:
     print_table("Pool", ("state", "tasks"), list(_states(summary)))
     if rows := list(funnel_rows(summary["funnel"])):
         print_table("Synthesis", ("stage", "reason", "count"), rows)
+    print_costs(summary.get("lm", {}))
     for note in summary.get("notes", ()):
         click.echo(f"Note: {note}")
     minutes, seconds = divmod(round(summary["seconds"]), 60)

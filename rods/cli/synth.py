@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rods.cli.costs import print_costs
 from rods.cli.lm_options import lm_flags, lm_options
 from rods.cli.options import component_options, json_option, parts_without_demo
 from rods.cli.output import print_json, print_pairs, print_table, say, stoppable_progress
@@ -142,3 +143,4 @@ def _show(report: VariantReport, measured: dict[str, int], out: Path, as_json: b
         "tasks written to": out,
     }
     print_pairs("Variants", pairs)
+    print_costs({name: cost.model_dump() for name, cost in report.lm.items()})

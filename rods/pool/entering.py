@@ -44,6 +44,9 @@ def stage(
     entered = _enter(connection, outcome.candidates, PoolState.CANDIDATE, step)
     rejections = [*outcome.rejections, *_duplicates(outcome.candidates, entered)]
     _count_rejections(connection, request, rejections, step)
+    if outcome.usage:
+        rows = [{"step": step, **row.model_dump(mode="json")} for row in outcome.usage]
+        connection.execute(sa.insert(tables.usage), rows)
     connection.execute(
         sa.update(asked)
         .where(asked.c.id == found.id)
@@ -111,8 +114,8 @@ def _payload_row(task: Task) -> dict[str, Any]:
 def _provenance_row(task: Task) -> dict[str, Any]:
     assert task.provenance is not None
     row = task.provenance.model_dump()
-    substitutions = json.dumps(row.pop("substitutions"), ensure_ascii=False)
-    return {**row, "entry_id": task.id, "substitutions": substitutions}
+    texts = {key: json.dumps(row[key], ensure_ascii=False) for key in ("substitutions", "models")}
+    return {**row, "entry_id": task.id, **texts}
 
 
 def _duplicates(candidates: Sequence[Candidate], entered: set[str]) -> Iterator[Rejection]:

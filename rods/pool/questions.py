@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -19,9 +20,10 @@ from rods.pool.records import (
     PoolTransition,
     RejectionSummary,
 )
-from rods.types import Kind, PoolState, Provenance, RetireReason, Task
+from rods.types import Kind, ModelUsage, PoolState, Provenance, RetireReason, Task
 
 _PAGE = 500
+_SUMMED = ("calls", "tokens_in", "tokens_out", "seconds", "price")
 _COLUMNS = [tables.entry.c[name] for name in PoolEntry.model_fields]
 Read = Callable[[], AbstractContextManager[Connection]]
 
@@ -156,6 +158,8 @@ def stats(connection: Connection) -> PoolStats:
         pending_requests=connection.scalar(open_requests) or 0,
         synthesis_seconds=connection.scalar(sa.select(sa.func.sum(request.c.seconds))) or 0.0,
         tokens=connection.scalar(sa.select(sa.func.sum(tables.provenance.c.tokens))) or 0,
+        usage=_usage(connection),
+        worded=_worded(connection),
     )
 
 
@@ -180,11 +184,30 @@ def _funnel(connection: Connection) -> dict[str, dict[str, int]]:
     return funnel
 
 
+def _usage(connection: Connection) -> tuple[ModelUsage, ...]:
+    """What was asked of language models, summed by stage and backbone."""
+    table = tables.usage
+    sums = [sa.func.sum(table.c[name]).label(name) for name in _SUMMED]
+    chosen = sa.select(table.c.stage, table.c.model, *sums).group_by(table.c.stage, table.c.model)
+    rows = connection.execute(chosen.order_by(table.c.stage, table.c.model)).mappings()
+    return tuple(ModelUsage.model_validate(dict(row)) for row in rows)
+
+
+def _worded(connection: Connection) -> dict[str, int]:
+    """Backbone -> admitted tasks that it had a part in."""
+    counts = _counts(connection, tables.provenance.c.models)
+    worded: Counter[str] = Counter()
+    for models, count in counts.items():
+        worded.update(dict.fromkeys(json.loads(models), count))
+    return dict(sorted(worded.items()))
+
+
 def _provenance(row: sa.RowMapping) -> Provenance | None:
     if row["synthesizer"] is None:
         return None
     fields = {name: row[name] for name in Provenance.model_fields}
-    return Provenance.model_validate({**fields, "substitutions": json.loads(row["substitutions"])})
+    texts = {key: json.loads(row[key]) for key in ("substitutions", "models")}
+    return Provenance.model_validate({**fields, **texts})
 
 
 def _unknown(entry_id: str) -> PoolError:

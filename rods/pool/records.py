@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from rods.types import Kind, PoolState, Record, RetireReason
+from pydantic import Field
+
+from rods.types import Kind, ModelUsage, PoolState, Record, RetireReason
 
 
 class PoolEntry(Record):
@@ -43,6 +45,10 @@ class PoolStats(Record):
     pending_requests: int
     synthesis_seconds: float
     tokens: int
+    usage: tuple[ModelUsage, ...] = ()  # of language models, by stage and backbone
+    worded: dict[str, int] = Field(
+        default_factory=dict
+    )  # backbone -> admitted tasks that it had a part in
 
 
 class SynthesisRequest(Record):

@@ -75,6 +75,9 @@ class ProvenanceRow(_Table, table=True):
     program: str = ""
     edit: str = ""
     substitutions: str = Field(sa_type=sa.Text)  # JSON
+    models: str = Field(
+        default="[]", sa_type=sa.Text, sa_column_kwargs={"server_default": "[]"}
+    )  # JSON
     calls: int = 0
     tokens: int = Field(default=0, sa_type=sa.BigInteger)
     seconds: float = 0.0
@@ -162,6 +165,23 @@ class RejectionCount(_Table, table=True):
     details: str = Field(sa_type=sa.Text)  # JSON list
 
 
+class Usage(_Table, table=True):
+    """What answering one request cost, by stage and backbone. A rewind keeps it: it was paid."""
+
+    __tablename__ = "rods_usage"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    id: int | None = Field(default=None, primary_key=True)
+    step: int
+    stage: str = Field(sa_type=TEXT)
+    model: str = Field(sa_type=TEXT)
+    calls: int
+    tokens_in: int = Field(sa_type=sa.BigInteger)
+    tokens_out: int = Field(sa_type=sa.BigInteger)
+    seconds: float
+    price: float
+
+
 class Plan(_Table, table=True):
     """What an epoch trains on."""
 
@@ -197,6 +217,7 @@ observation = metadata.tables["rods_observation"]
 transition = metadata.tables["rods_transition"]
 request = metadata.tables["rods_request"]
 rejection = metadata.tables["rods_rejection"]
+usage = metadata.tables["rods_usage"]
 plan = metadata.tables["rods_plan"]
 clock = metadata.tables["rods_clock"]
 writer = metadata.tables["rods_writer"]

@@ -147,6 +147,7 @@ class SkillAlignedSynthesizer(Synthesizer):
             program=self._digest if meter.calls else "",
             substitutions=dict(draft.substitutions),
             edit=draft.edit,
+            models=tuple(sorted({row.model for row in meter.rows()})),
             calls=meter.calls,
             tokens=meter.tokens,
             seconds=meter.seconds,

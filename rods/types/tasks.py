@@ -84,6 +84,7 @@ class Provenance(Record):
     program: str = ""  # digest of the tuned prompts that worded it, empty without a language model
     substitutions: dict[str, str] = Field(default_factory=dict)  # old value -> new value
     edit: str = ""  # the augmentation, if any
+    models: tuple[str, ...] = ()  # backbones that had a part in it
     calls: int = 0  # language-model calls
     tokens: int = 0
     seconds: float = 0.0
