@@ -133,16 +133,18 @@ class KindEditor(AugmentStage):
 
     def _without(self, draft: Draft, index: int, name: str) -> Draft:
         asked = draft.task.turns[index]
-        later = Turn(user=self._hand_over, reference=asked.reference, reveals=(name,))
+        later = Turn(
+            user=self._hand_over.replace("{}", name), reference=asked.reference, reveals=(name,)
+        )
         tools = tuple(tool for tool in draft.task.tools if tool != name)
         task = draft.task.model_copy(update={"tools": tools})
         return _split(draft, task, index, asked.user, later, "miss_func", name)
 
     @cached_property
     def _hand_over(self) -> str:
-        """What users of this environment say when they hand over a tool."""
+        """What users of this environment say when they hand over a tool, ``{}`` for its name."""
         turns = (turn for task in self._environment.tasks("train") for turn in task.turns)
-        said = Counter(turn.user for turn in turns if turn.reveals)
+        said = Counter(t.user.replace(t.reveals[0], "{}") for t in turns if t.reveals)
         return said.most_common(1)[0][0] if said else _HANDED_OVER
 
     # ------------------------------------------------------------------ missing parameter

@@ -107,10 +107,14 @@ class RuleCritic(CritiqueStage):
         return None
 
     def no_leak(self, draft: Draft) -> Rejection | None:
-        """The user speaks of no function, parameter or reasoning that the seed's user did not."""
+        """The user speaks of no function, parameter or reasoning that the seed's user did not.
+
+        A tool that is handed over may be called by its name.
+        """
         blueprint = draft.execution.plan.blueprint
         new = {word for turn in draft.task.turns for word in _WORD.findall(turn.user)}
-        if leaked := (new & self._names) - blueprint.spoken:
+        handed_over = {name for turn in draft.task.turns for name in turn.reveals}
+        if leaked := (new & self._names) - blueprint.spoken - handed_over:
             return self._reject(draft, Reason.LEAK, ", ".join(sorted(leaked)))
         after = " ".join(turn.user for turn in draft.task.turns).lower()
         for marker in _MARKERS:

@@ -150,24 +150,21 @@ def _outage(error: BaseException | None) -> bool:
     return error is not None
 
 
-class SynthesisProgram(dspy.Module):
+class SynthesisProgram(Predictors):
     """The whole synthesis of one variant as a program: what is tuned is what makes tasks.
 
     A deep copy has predictors of its own and shares environment, models and studies.
     """
 
-    def __init__(
-        self, workshop: Workshop, models: StageModels, predictors: Predictors | None = None
-    ) -> None:
+    def __init__(self, workshop: Workshop, models: StageModels) -> None:
         super().__init__()
-        self.predictors = predictors or Predictors()
         self.workshop, self.models = workshop, models
         self._seeds: _Seeds = _Seeds(workshop)
 
     def forward(self, seed_id: str, rng_seed: int = 0) -> dspy.Prediction:
         """``ok``, ``report`` (stage -> what went wrong there) and ``tasks``."""
         seed = self._seeds.task(seed_id)
-        assistant = ModelAssistant(self.models, self.predictors, self.workshop.turn)
+        assistant = ModelAssistant(self.models, self, self.workshop.turn)
         pipeline = self.workshop.pipeline(assistant)
         draft, failed = pipeline.variant(seed, random.Random(f"{rng_seed}/{seed_id}"), {seed_id})
         report: dict[str, list[str]] = {stage.value: [] for stage in Stage}

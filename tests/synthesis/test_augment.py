@@ -48,8 +48,27 @@ def test_a_withheld_tool_is_handed_over_in_the_next_turn(shop: Any) -> None:
 
 def test_the_environments_own_words_hand_a_tool_over() -> None:
     for task in edited(FakeEnvironment(), "miss_func"):
-        (handed,) = [turn.user for turn in task.turns if turn.reveals]
-        assert handed == "You can cancel now."
+        ((handed, revealed),) = [(t.user, t.reveals) for t in task.turns if t.reveals]
+        assert handed == f"You can {revealed[0]} now."
+
+
+def test_distractors_are_offered_and_the_reference_stays() -> None:
+    bfcl = pytest.importorskip("rods_bfcl.environment").BfclEnvironment()
+    seed = bfcl.tasks("train")[0]
+    plain, wide = (
+        SkillAlignedSynthesizer(
+            SkillAlignedSynthesizer.Config.model_validate({"augment": augment}), bfcl
+        )
+        .synthesize(seed, n=1, rng_seed=1)
+        .candidates[0]
+        .task
+        for augment in ({}, {"distractors": 1.0, "distractor_tools": 3})
+    )
+    assert [turn.reference for turn in wide.turns] == [turn.reference for turn in plain.turns]
+    more = set(wide.tools) - set(plain.tools)
+    assert len(more) == 3
+    answers = [bfcl.open(wide).call(ToolCall(name=name)).content for name in more]
+    assert not any("is not defined" in answer for answer in answers)
 
 
 def test_a_value_that_is_left_out_comes_in_the_next_turn(shop: Any) -> None:

@@ -309,13 +309,25 @@ def test_what_is_held_out_never_comes_out_as_it_is() -> None:
             assert _calls(candidate.task) not in held_out
 
 
-def test_a_stage_can_be_replaced_by_name() -> None:
-    path = f"{__name__}:RefusingCritic"
-    sys.modules.setdefault(__name__, sys.modules[RefusingCritic.__module__])
-    config = SkillAlignedSynthesizer.Config(stages={"critique": path})
+@pytest.mark.parametrize("stage", ["plan", "execute", "rewrite", "critique", "augment"])
+def test_any_stage_can_be_replaced_by_a_class_of_a_plugin(stage: str) -> None:
+    """The class gets options and environment, is asked in its place, and its verdict counts."""
+    sys.modules.setdefault(__name__, sys.modules[RefusingPlan.__module__])
+    path = f"{__name__}:Refusing{stage.capitalize()}"
     environment = FakeEnvironment()
-    synthesizer = SkillAlignedSynthesizer(config, environment)
-    assert synthesizer.redraw(environment.tasks("train")[0], rng_seed=1) is None
+    seed = environment.tasks("train")[0]
+    options: dict[str, Any] = {"stages": {stage: path}, "attempts": 1}
+    if stage == "augment":
+        options["augment"] = {"miss_func": 1.0}
+    made = SkillAlignedSynthesizer(SkillAlignedSynthesizer.Config(**options), environment)
+    if stage in ("execute", "rewrite", "critique"):  # the study of the seed meets it, too
+        made.pipeline.blueprint(seed).slots = (
+            SkillAlignedSynthesizer(None, environment).pipeline.blueprint(seed).slots
+        )
+    outcome = made.synthesize(seed, n=1, rng_seed=1)
+    assert outcome.candidates == ()
+    assert [(r.stage.value, r.reason) for r in outcome.rejections] == [(stage, Reason.NO_PROMPTS)]
+    assert made.redraw(seed, rng_seed=1) is None
 
 
 @pytest.mark.parametrize("path", ["nowhere:Class", "rods.types:Task", "rods.types:None_", "x"])
@@ -325,15 +337,48 @@ def test_a_stage_that_is_none_is_a_config_error(path: str) -> None:
         _ = SkillAlignedSynthesizer(config, FakeEnvironment()).pipeline
 
 
-from rods.synthesis.contracts import CritiqueStage, Draft, rejection  # noqa: E402
+from rods.synthesis import contracts  # noqa: E402
 from rods.types import Rejection, Stage  # noqa: E402
 
 
-class RefusingCritic(CritiqueStage):
+class _Refusing:
+    """What every refusing stage is made with."""
+
+    def __init__(self, options: Any, environment: Environment) -> None:
+        assert options.attempts == 1
+        assert environment.name == "fake"
+
+
+def _refuse(stage: Stage) -> Any:
+    return lambda *_: contracts.rejection(stage, Reason.NO_PROMPTS)
+
+
+class RefusingPlan(_Refusing, contracts.PlanStage):
+    """No plan."""
+
+    plan = _refuse(Stage.PLAN)
+
+
+class RefusingExecute(_Refusing, contracts.ExecuteStage):
+    """No execution."""
+
+    execute = _refuse(Stage.EXECUTE)
+
+
+class RefusingRewrite(_Refusing, contracts.RewriteStage):
+    """No words."""
+
+    rewrite = _refuse(Stage.REWRITE)
+
+
+class RefusingCritique(_Refusing, contracts.CritiqueStage):
     """Lets nothing pass."""
 
-    def __init__(self, config: Any, environment: Environment) -> None:
-        self.environment = environment
+    def critique(self, draft: contracts.Draft) -> Rejection | None:
+        return contracts.rejection(Stage.CRITIQUE, Reason.NO_PROMPTS)
 
-    def critique(self, draft: Draft) -> Rejection | None:
-        return rejection(Stage.CRITIQUE, Reason.LEAK)
+
+class RefusingAugment(_Refusing, contracts.AugmentStage):
+    """No other kind."""
+
+    augment = _refuse(Stage.AUGMENT)

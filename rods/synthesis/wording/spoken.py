@@ -71,10 +71,11 @@ def respelled(value: str) -> str | None:
 
 
 def number_in_words(value: int | float) -> str | None:
-    """Whole numbers up to a hundred thousand: 42 as "forty-two"."""
+    """Whole numbers up to a hundred thousand that are understood: 42 as "forty-two"."""
     if float(value) != int(value) or not 0 <= value < 100_000:
         return None
-    return _whole(int(value))
+    words = _whole(int(value))
+    return words if float(value) in transforms.number_words(words) else None
 
 
 def _whole(number: int) -> str:
