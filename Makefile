@@ -17,7 +17,7 @@ export TOKENIZERS_PARALLELISM ?= false
 export HF_HUB_DISABLE_TELEMETRY ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-vllm check bench clean
+.PHONY: help setup demo test test-fast test-vllm check docs bench clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -58,11 +58,15 @@ $(VLLM_VENV)/.ready: $(PROJECTS) $(VLLM_CONSTRAINTS) $(VLLM_TESTS)/shim/pyprojec
 check: setup  ## Lint, format, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy rods environments/rods-bfcl/rods_bfcl environments/rods-office/rods_office plugins/rods-grpo-trl/rods_grpo_trl
+	$(BIN)/mypy rods environments/rods-bfcl/rods_bfcl environments/rods-office/rods_office plugins/rods-grpo-trl/rods_grpo_trl benchmarks scripts
 	$(BIN)/lint-imports
+
+docs: setup  ## The documentation as a site, in site/; a broken link fails
+	$(BIN)/python scripts/option_tables.py --check
+	$(BIN)/mkdocs build --strict --quiet
 
 bench: setup  ## Every benchmark, one after the other
 	for script in benchmarks/*.py; do nice $(BIN)/python $$script || exit 1; done
 
-clean:  ## Remove the environment and the caches (runs/ stays)
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build
+clean:  ## Remove the environments and the caches (runs/ stays)
+	rm -rf $(VENV) $(VLLM_VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build site

@@ -21,14 +21,14 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
-from datasets import Dataset
+from datasets import Dataset  # type: ignore[import-untyped]
 from rods_grpo_trl.adapter import SeamTrainer
 from rods_grpo_trl.config import GrpoConfig
 from rods_grpo_trl.dialect import Dialect
@@ -47,6 +47,7 @@ from transformers import (
     PrinterCallback,
     TrainerCallback,
 )
+from trl.trainer.grpo_config import GRPOConfig
 from trl.trainer.grpo_trainer import GRPOTrainer
 
 from rods.buffers import StaticBuffer
@@ -110,7 +111,7 @@ class RandomPolicy:
 
 def random_policy(environment: Environment) -> RandomPolicy:
     backend = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, WORDS[0]))
-    tokenizer = PreTrainedTokenizerFast(
+    tokenizer = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_object=backend, pad_token=WORDS[0], eos_token=WORDS[11], padding_side="left"
     )
     dialect = RandomCalls(environment.tools())
@@ -186,10 +187,10 @@ class recorded:  # noqa: N801 - a context manager
 
     def __init__(self, rows: list[dict[str, Any]], trls_update: bool, clock: Clock) -> None:
         self.rows, self.trls_update, self.clock = rows, trls_update, clock
+        self.before: list[tuple[type, str, Any]] = []
 
     def __enter__(self) -> None:
-        self.before = (RolloutFunction.__call__, SeamTrainer._compute_loss, SeamTrainer.train)
-        call, _, train = self.before
+        call, train = RolloutFunction.__call__, SeamTrainer.train
 
         def keep(function: RolloutFunction, prompts: list[str], trainer: Any) -> Any:
             self.rows.append(answer := call(function, prompts, trainer))
@@ -199,13 +200,19 @@ class recorded:  # noqa: N801 - a context manager
             trainer.add_callback(self.clock)
             return train(trainer, *args, **kwargs)
 
-        RolloutFunction.__call__ = keep  # type: ignore[method-assign]
-        SeamTrainer.train = timed  # type: ignore[method-assign]
+        self.replace(RolloutFunction, "__call__", keep)
+        self.replace(SeamTrainer, "train", timed)
         if self.trls_update:
-            SeamTrainer._compute_loss = GRPOTrainer._compute_loss  # type: ignore[method-assign]
+            self.replace(SeamTrainer, "_compute_loss", GRPOTrainer._compute_loss)
+
+    def replace(self, owner: type, name: str, value: Callable[..., Any]) -> None:
+        """``owner.name`` is ``value`` until the block ends."""
+        self.before.append((owner, name, vars(owner)[name]))
+        setattr(owner, name, value)
 
     def __exit__(self, *_: Any) -> None:
-        RolloutFunction.__call__, SeamTrainer._compute_loss, SeamTrainer.train = self.before  # type: ignore[method-assign]
+        for owner, name, value in self.before:
+            setattr(owner, name, value)
 
 
 # ------------------------------------------------------------------------------- plain TRL
@@ -247,11 +254,13 @@ def replay(rows: Mapping[str, Any], number: int) -> Replay:
 class PlainTrainer(GRPOTrainer):
     """TRL as it is, but for the order of its prompts."""
 
+    args: GRPOConfig
+
     def _get_train_sampler(self, dataset: Any = None) -> VisitSampler:
         steps = int(self.args.steps_per_generation or 1)
         return VisitSampler(
-            len(self.train_dataset), k=CONFIG.group_size, prompts=CONFIG.prompts_per_step,
-            repeats=steps,
+            len(cast(Sized, self.train_dataset)), k=CONFIG.group_size,
+            prompts=CONFIG.prompts_per_step, repeats=steps,
         )  # fmt: skip
 
 

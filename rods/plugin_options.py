@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from enum import Enum
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
@@ -70,6 +71,8 @@ def _option(key: str, field: FieldInfo, default: Any) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """The value as TOML would show it."""
+    if isinstance(value, Enum):
+        return _plain(value.value)
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
     if isinstance(value, list | tuple):

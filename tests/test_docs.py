@@ -60,7 +60,20 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     assert not broken
 
 
-def test_the_tree_in_the_readme_is_the_one_on_disk() -> None:
-    script = [sys.executable, str(ROOT / "scripts" / "readme_tree.py"), "--check"]
+@pytest.mark.parametrize("name", ["readme_tree.py", "option_tables.py"])
+def test_what_a_script_writes_is_what_stands_there(name: str) -> None:
+    script = [sys.executable, str(ROOT / "scripts" / name), "--check"]
     done = subprocess.run(script, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(tmp_path)]
+    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "options" / "index.html").exists()
+
+
+def test_every_page_can_be_reached() -> None:
+    listed = set(re.findall(r": (\w+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
+    assert listed == {page.name for page in (ROOT / "docs").glob("*.md")}

