@@ -37,10 +37,10 @@ class Phrase(Record):
     """How users ask for a call of a tool, for texts that no language model writes.
 
     ``says``: alternatives in the imperative, with ``{parameter}`` where its value belongs,
-    ``{parameter:a=words;*=others}`` where words depend on it, and ``[...]`` around what is left out
-    when a parameter in it is not said. ``nouns`` names what the call gives ("price of {item}") by
-    the parameter that takes it, ``*`` any: where another call of the turn takes it, it is said
-    there and not asked for by itself.
+    ``{parameter!}`` where it is only pointed at ("that order"), ``{parameter:a=words;*=others}``
+    where words depend on it, and ``[...]`` around what is left out when a parameter is not said.
+    ``nouns`` names what the call gives ("price of {item}") by the parameter that takes it, ``*``
+    any: where another call of the turn takes it, it is said there and not asked for by itself.
     """
 
     says: tuple[str, ...]

@@ -95,37 +95,37 @@ PHRASES: Mapping[str, Phrase] = {
     "authenticate_twitter": _ways("log in to Twitter as {username} with the password {password}"),
     "comment": _ways(
         "comment {comment_content} on tweet {tweet_id}",
-        "put the comment {comment_content} under {tweet_id}",
+        "put the comment {comment_content} under {tweet_id!}",
     ),
     "follow_user": _ways("follow {username_to_follow}"),
-    "get_tweet": _ways("show me tweet {tweet_id}", "open {tweet_id}"),
+    "get_tweet": _ways("show me tweet {tweet_id}", "open {tweet_id!}"),
     "get_tweet_comments": _ways(
-        "show me the comments on tweet {tweet_id}", "show me what was commented on {tweet_id}"
+        "show me the comments on tweet {tweet_id}", "show me what was commented on {tweet_id!}"
     ),
     "get_user_stats": _ways("show me how many followers {username} has"),
     "get_user_tweets": _ways("show me the tweets of {username}"),
     "list_all_following": _ways("list all the accounts that I follow"),
     "mention": _ways(
         "mention {mentioned_usernames} in tweet {tweet_id}",
-        "mention {mentioned_usernames} in {tweet_id}",
+        "mention {mentioned_usernames} in {tweet_id!}",
     ),
     "post_tweet": _ways("post the tweet {content}[ with the tags {tags}][ mentioning {mentions}]"),
     "posting_get_login_status": _ways("check whether I am logged in to Twitter"),
-    "retweet": _ways("retweet tweet {tweet_id}", "retweet {tweet_id}"),
+    "retweet": _ways("retweet tweet {tweet_id}", "retweet {tweet_id!}"),
     "search_tweets": _ways("search for tweets about {keyword}"),
     "unfollow_user": _ways("stop following {username_to_unfollow}"),
     # ------------------------------------------------------------------ tickets
-    "close_ticket": _ways("close ticket {ticket_id}", "close {ticket_id}"),
+    "close_ticket": _ways("close ticket {ticket_id}", "close {ticket_id!}"),
     "create_ticket": _ways(
         "open a ticket titled {title}[ saying {description}][ with priority {priority}]"
     ),
     "edit_ticket": _ways("change ticket {ticket_id} to have {updates}"),
-    "get_ticket": _ways("show me ticket {ticket_id}", "show me {ticket_id}"),
+    "get_ticket": _ways("show me ticket {ticket_id}", "show me {ticket_id!}"),
     "get_user_tickets": _ways("list my tickets[ that are {status}]"),
     "logout": _ways("log me out of the ticket system"),
     "resolve_ticket": _ways(
         "resolve ticket {ticket_id}[ with {resolution}]",
-        "mark {ticket_id} as resolved[ with {resolution}]",
+        "mark {ticket_id!} as resolved[ with {resolution}]",
     ),
     "ticket_get_login_status": _ways("check whether I am logged in to the ticket system"),
     "ticket_login": _ways(
@@ -133,7 +133,7 @@ PHRASES: Mapping[str, Phrase] = {
     ),
     # ------------------------------------------------------------------ trading
     "add_to_watchlist": _ways("add {stock} to my watchlist", "put {stock} on my watchlist"),
-    "cancel_order": _ways("cancel order {order_id}", "cancel {order_id}"),
+    "cancel_order": _ways("cancel order {order_id}", "cancel {order_id!}"),
     "filter_stocks_by_price": _ways(
         "tell me which of {stocks} cost between {min_price} and {max_price}"
     ),
@@ -144,7 +144,7 @@ PHRASES: Mapping[str, Phrase] = {
     "get_available_stocks": _ways("list the stocks of the {sector} sector"),
     "get_current_time": _ways("tell me what time it is now", any="the present time"),
     "get_order_details": _ways(
-        "show me the details of order {order_id}", "show me the details of {order_id}"
+        "show me the details of order {order_id}", "show me the details of {order_id!}"
     ),
     "get_order_history": _ways("show me my past orders"),
     "get_stock_info": _ways(
@@ -184,15 +184,15 @@ PHRASES: Mapping[str, Phrase] = {
     ),
     "cancel_booking": _ways(
         "cancel booking {booking_id}[ with access token {access_token}]",
-        "cancel {booking_id}[ with access token {access_token}]",
+        "cancel {booking_id!}[ with access token {access_token}]",
     ),
     "compute_exchange_rate": _ways(
         "tell me what {value} {base_currency} are in {target_currency}",
         any="{value} {base_currency} in {target_currency}",
     ),
     "contact_customer_support": _ways(
-        "tell the customer support about {booking_id}: {message}",
-        "contact the customer support for {booking_id} saying {message}",
+        "tell the customer support about booking {booking_id}: {message}",
+        "contact the customer support for {booking_id!} saying {message}",
     ),
     "get_all_credit_cards": _ways("show me all my credit cards"),
     "get_booking_history": _ways("show me my past bookings[ with access token {access_token}]"),
@@ -201,7 +201,7 @@ PHRASES: Mapping[str, Phrase] = {
     ),
     "get_credit_card_balance": _ways(
         "tell me the balance of card {card_id}[ with access token {access_token}]",
-        "tell me the balance of {card_id}[ with access token {access_token}]",
+        "tell me the balance of {card_id!}[ with access token {access_token}]",
     ),
     "get_flight_cost": _ways(
         "tell me what a flight from {travel_from} to {travel_to} on "
@@ -219,7 +219,7 @@ PHRASES: Mapping[str, Phrase] = {
         "buy {insurance_type} insurance for {insurance_cost} for booking "
         "{booking_id}[, paid with card {card_id}][, using access token "
         "{access_token}]",
-        "insure {booking_id} for {insurance_cost}[, paid with card "
+        "insure {booking_id!} for {insurance_cost}[, paid with card "
         "{card_id}][, using access token {access_token}]",
     ),
     "register_credit_card": _ways(
@@ -230,7 +230,7 @@ PHRASES: Mapping[str, Phrase] = {
     "retrieve_invoice": _ways(
         "get me the invoice[ for booking {booking_id}][ and insurance "
         "{insurance_id}][ with access token {access_token}]",
-        "get me the invoice of {booking_id}[ and of {insurance_id}]"
+        "get me the invoice of {booking_id!}[ and of {insurance_id}]"
         "[ with access token {access_token}]",
     ),
     "set_budget_limit": _ways(
@@ -265,7 +265,7 @@ PHRASES: Mapping[str, Phrase] = {
     ),
     "estimate_drive_feasibility_by_mileage": _ways(
         "tell me whether the car can make {distance} miles",
-        "tell me whether the car can make {distance}",
+        "tell me whether the car can make {distance!}",
     ),
     "fillFuelTank": _ways("fill {fuelAmount} gallons into the tank", "put {fuelAmount} gallons in"),
     "find_nearest_tire_shop": _ways(

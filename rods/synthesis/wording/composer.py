@@ -19,7 +19,7 @@ from rods.synthesis.wording.spoken import fill
 from rods.types import Phrase, SourceKind, ToolSpec
 
 _SAID = (SourceKind.USER, SourceKind.DERIVED)
-_TWICE = re.compile(r"\b(\w+) (?:that|the) (?:\w+ )?\1\b")  # "order that order"
+_TWICE = re.compile(r"\b(\w+) (?:that|the|my) (?:\w+ )?\1\b")  # "order that order"
 _UNTOLD = 100  # faults
 _OPENERS = (
     "Please {}.",

@@ -1,7 +1,8 @@
 """How a user asks for one call: an environment's phrases, or a sentence made from the tool's docs.
 
-A phrase is a text with fields. ``{name}`` is the parameter as it can be said; ``{name:a=x;*=y}``
-picks words by the parameter's value; ``[...]`` is left out where a field in it cannot be said.
+A phrase is a text with fields. ``{name}`` is the parameter as it can be said; ``{name!}`` the same,
+but only where it is pointed at ("that order"), not told; ``{name:a=x;*=y}`` picks words by the
+parameter's value; ``[...]`` is left out where a field in it cannot be said.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from rods.types import JsonValue, Phrase, ToolSpec
 
 Said = Callable[[str], str | None]  # parameter -> its words; None: it cannot be said
 
-_FIELD = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
+_FIELD = re.compile(r"\{(\w+)(!?)(?::([^{}]*))?\}")
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 _PREFACE = re.compile(r"^.*?\bdescription:\s*", re.IGNORECASE | re.DOTALL)
 _SENTENCE_END = re.compile(r"[.;](?:\s|$)|\n")
@@ -41,9 +42,9 @@ def render(template: str, arguments: Mapping[str, JsonValue], said: Said) -> Ren
     used: set[str] = set()
 
     def field(found: re.Match[str]) -> str:
-        name, choices = found[1], found[2]
+        name, pointed, choices = found.groups()
         words = said(name) if choices is None else _chosen(choices, arguments.get(name))
-        if words is None or name not in arguments:
+        if words is None or name not in arguments or (pointed and "{" in words):
             raise _Unsaid
         used.add(name)
         return words

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rods.structure.leaves import Path, Scalar, parse, same, tokens, walk
-from rods.synthesis.wording.phrases import thing
+from rods.synthesis.wording.phrases import plain, thing
 from rods.synthesis.wording.spoken import respelled
 from rods.types import JsonObject
 
@@ -39,6 +39,8 @@ def known_as(parameter: str, value: Scalar, state: JsonObject) -> str | None:
     """
     if words := _by_words(parameter, value):
         return words
+    if not isinstance(value, str) and not plain(parameter).endswith("id"):
+        return None  # an amount that happens to stand in the state too
     for path, leaf in walk(state):
         steps = _steps(path, value, leaf)
         if steps is None:
