@@ -22,14 +22,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
-
 from rods.interfaces import Environment
 from rods.structure.constants import constants
 from rods.structure.lookups import lookup_tables
 from rods.structure.planning import PlanningOptions, StructurePlanner
 from rods.structure.profile import profile
-from rods.structure.proposal import Proposal
+from rods.structure.proposal import PlannedCall, Proposal
 from rods.structure.sources import Labeller
 from rods.structure.trace import replay
 from rods.types import ComplexityProfile, SourceKind, Task, ToolCall, Turn
@@ -37,6 +35,7 @@ from rods.types import ComplexityProfile, SourceKind, Task, ToolCall, Turn
 sys.path.insert(0, str(Path(__file__).parent))
 import synthesis as official  # the neighbour that calls the official checker
 
+nx: Any = import_module("networkx")
 SEEDS = 100
 TARGETS = {"with_1": 0.95, "with_3": 0.85}
 
@@ -102,6 +101,7 @@ def measure(
         "learn_s": learned - start,
         "isomorphic": alike / len(plans) if plans else None,
         "official_valid": None,
+        "fallback": sum("edits" in plan.notes for _, plan in plans),
         "patched": sum(bool(plan.patches) for _, plan in plans),
         "edits": dict(sorted(Counter(plan.edits for _, plan in plans).items())),
         "functions": len({call.call.name for _, plan in plans for call in plan.calls}),
@@ -124,9 +124,7 @@ def as_task(seed: Task, plan: Proposal) -> Task:
 
 
 # ------------------------------------------------------------------------- the independent check
-def is_isomorphic(
-    environment: Environment, labeller: Labeller, seed: Task, plan: Proposal
-) -> bool:
+def is_isomorphic(environment: Environment, labeller: Labeller, seed: Task, plan: Proposal) -> bool:
     """Seed and plan are one labelled graph: turns, sources, data edges, hard state edges."""
     trace = replay(environment, seed)
     sources = labeller.label(seed, trace, lambda: shown(environment, seed))
@@ -137,7 +135,7 @@ def is_isomorphic(
     return bool(nx.is_isomorphic(ours, theirs, node_match=same_label, edge_match=same_edge))
 
 
-def graph(described: ComplexityProfile, hard: set[tuple[int, int]]) -> nx.DiGraph:
+def graph(described: ComplexityProfile, hard: set[tuple[int, int]]) -> Any:
     """Calls with turn and sources; edges with their numbers of parameters and state dependence.
 
     A seed's argument without a source counts as the user's: the plan has to say it.
@@ -195,7 +193,8 @@ def report(result: dict[str, Any]) -> None:
         share = result[name]
         print(f"{name:15}" + (f"{share:6.1%}" if share is not None else "     -"))
     print(f"learned in {result['learn_s']:.1f} s; {result['accepted']} plans of ", end="")
-    print(f"{result['functions']} functions, {result['patched']} with a patch")
+    print(f"{result['functions']} functions, {result['patched']} with a patch, ", end="")
+    print(f"{result['fallback']} of seeds that allow none two edits away")
     print(f"edits from the seed: {result['edits']}")
     print(f"rejects: {result['rejects']}")
     print(f"no plan: {', '.join(result['without']) or 'none'}")
@@ -205,13 +204,17 @@ def show(seed: Task, plan: Proposal) -> None:
     """One plan, a line a turn; after each value the first letter of its source."""
     print(f"\n{seed.id}: {plan.edits} edits, plausibility {plan.plausibility:.2f}")
     for turn in plan.turns:
-        calls = [
-            f"{p.call.name}({', '.join(f'{k}={v!r}:{p.sources[k][0]}' for k, v in p.call.arguments.items())})"
-            for p in turn
-        ]
-        print("  " + "; ".join(calls))
+        print("  " + "; ".join(map(spelled, turn)))
     for patch in plan.patches:
-        print(f"  patch {'.'.join(map(str, patch.path))} = {str(patch.value)[:60]} ({patch.why[:80]})")
+        print(
+            f"  patch {'.'.join(map(str, patch.path))} = {str(patch.value)[:60]} ({patch.why[:80]})"
+        )
+
+
+def spelled(planned: PlannedCall) -> str:
+    """The call with its sources."""
+    given = (f"{k}={v!r}:{planned.sources[k][0]}" for k, v in planned.call.arguments.items())
+    return f"{planned.call.name}({', '.join(given)})"
 
 
 if __name__ == "__main__":

@@ -21,9 +21,7 @@ _NUMBER = ("number", "integer")
 class Assigner:
     """Answers are kept: the same few questions come up again and again."""
 
-    def __init__(
-        self, catalog: Catalog, constants: Constants, derivations: Derivations
-    ) -> None:
+    def __init__(self, catalog: Catalog, constants: Constants, derivations: Derivations) -> None:
         self._catalog = catalog
         self._fed: dict[tuple[str, str], set[str]] = {}  # (producer, consumer) -> parameters
         self._feedable: dict[str, set[str]] = {}
@@ -114,9 +112,12 @@ def _kinds(
         yield SourceKind.CONSTANT
     if SourceKind.STATE in facts.labels or (facts.homes and not facts.fresh):
         yield SourceKind.STATE
-    if SourceKind.DERIVED in facts.labels or (numeric and not facts.closed):
-        yield SourceKind.DERIVED
-    elif facts.prose or any(_derivable(value, derivations) for value in facts.values[:10]):
+    if (
+        SourceKind.DERIVED in facts.labels
+        or (numeric and not facts.closed)
+        or facts.prose
+        or any(_derivable(value, derivations) for value in facts.values[:10])
+    ):
         yield SourceKind.DERIVED
 
 

@@ -51,7 +51,9 @@ class ParameterFacts(_Facts):
     fresh: bool = True  # most values are new to the world
     prose: bool = False
     suggested: bool = False  # the environment knows values
-    values: list[JsonValue] = Field(default_factory=list)  # seen in train references, usual ones first
+    values: list[JsonValue] = Field(
+        default_factory=list
+    )  # seen in train references, usual ones first
     reuse: float = 0.0  # how often a value used before in the task is used again
 
 

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from rods.structure.leaves import Scalar
 from rods.structure.sources import Tables, holds
 from rods.structure.transforms import iso_date, squash
 
-_MONTHS = (
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_MONTHS = _words(
     "January February March April May June July August September October November December"
-).split()
-_SMALL = (
+)
+_SMALL = _words(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
     "sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
+)
+_TENS = _words("zero ten twenty thirty forty fifty sixty seventy eighty ninety")
 _EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 _BETWEEN = re.compile(r"[\W_]+")
 
@@ -65,8 +70,3 @@ def _of_number(value: int | float) -> Iterator[str]:
     half = value / 2
     if value > 10 and round(half, 2) == half:
         yield f"twice {half:g}" if "e" not in f"{half:g}" else ""
-
-
-def merged(tables: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """All phrases of all tables with their values."""
-    return {phrase: value for table in tables.values() for phrase, value in table.items()}

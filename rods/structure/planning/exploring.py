@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rods.errors import RodsError
 from rods.interfaces import Environment
 from rods.structure.leaves import walk
 from rods.structure.planning.catalog import Catalog, Flow, ParameterFacts, ToolFacts
@@ -28,7 +27,7 @@ _LOOKED_AT = 12  # answers of a tool whose values are looked for among what para
 _LEAVES = 40
 _OPTIONAL = 0.4  # chance that an optional parameter is given
 _TAKING = 0.6  # chance that a result is used where it can be
-_REPAIRED = 3  # failures of one kind that repairs are looked for
+_REPAIRED = (1, 2, 3, 8, 20, 50)  # failures of one kind that repairs are looked for: the n-th
 _RECIPES, _RECIPES_TRIED = 4, 40
 _ANY_LABEL = Label(SourceKind.USER)
 
@@ -100,7 +99,9 @@ class Explorer:
                 self._repair(world)
             return
         facts.worked += 1
-        facts.wrote += world.state != before
+        if world.state != before:
+            facts.wrote += 1
+            self._patcher.watch(world.state)
         self._learn(name, facts, world)
 
     def _repair(self, world: World) -> None:
@@ -108,7 +109,7 @@ class Explorer:
         assert world.failed is not None
         template = template_of(world.failed, world.error)
         self._failed[template] += 1
-        if self._failed[template] > _REPAIRED:
+        if self._failed[template] not in _REPAIRED:
             return
         known = self._catalog.recipes.setdefault(template, [])
         for number, recipe in enumerate(self._patcher.recipes(world.failed, world)):
@@ -129,19 +130,15 @@ class Explorer:
         assert world.failed is not None
         try:
             session = self._environment.open(task.model_copy(update={"initial_state": state}))
-        except RodsError:
+        except Exception:  # noqa: BLE001 - a world may refuse a changed state in any way
             return False
         try:
             calls = [*world.calls, world.failed]
             return not any(self._judgement.fails(call, session.call(call)) for call in calls)
-        except RodsError:
-            return False
         finally:
             session.close()
 
-    def _arguments(
-        self, name: str, facts: ToolFacts, world: World
-    ) -> dict[str, JsonValue] | None:
+    def _arguments(self, name: str, facts: ToolFacts, world: World) -> dict[str, JsonValue] | None:
         arguments: dict[str, JsonValue] = {}
         for parameter, known in facts.parameters.items():
             if not known.required and self._rng.random() > _OPTIONAL:
@@ -183,9 +180,9 @@ class Explorer:
         given = [leaf for v in world.calls[-1].arguments.values() for _, leaf in walk(v)]
         for consumer, parameter, accepted in self._accepting(world):
             for pattern, value in leaves:
-                if _telling(value, pattern, parameter) and value not in given:
-                    if repr(value) in accepted:
-                        self._met[name, consumer][pattern, parameter] += 1
+                new = _telling(value, pattern, parameter) and value not in given
+                if new and repr(value) in accepted:
+                    self._met[name, consumer][pattern, parameter] += 1
 
     def _accepting(self, world: World) -> Iterator[tuple[str, str, set[str]]]:
         """Parameters of the offered tools with the values they accept at present."""

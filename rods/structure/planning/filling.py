@@ -6,7 +6,6 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field
 
-from rods.errors import WorldError
 from rods.interfaces import Environment
 from rods.structure.planning.assigning import Assignment
 from rods.structure.planning.catalog import Catalog
@@ -20,7 +19,7 @@ from rods.structure.schema import CallValidator
 from rods.types import ToolCall
 
 _ASSIGNMENTS = 3
-_TRIES = 6  # values for one assignment
+_TRIES = 8  # values for one assignment
 _OTHERS = 4  # functions that one is chosen from
 _PATCHES_TRIED = 4
 _UNLUCKY, _LUCKY = 0.6, 1.1
@@ -88,6 +87,7 @@ class Filling:
         self._swaps = 0
         per_turn = space.skeleton.calls_per_turn
         self._turns = [turn for turn, count in enumerate(per_turn) for _ in range(count)]
+        self.reached = 0  # calls that worked
         self._broken: _Made | None = None  # what the world answered with an error
 
     def filled(self, failures: Failures) -> Filled | None:
@@ -118,6 +118,7 @@ class Filling:
             luck[name] = min(1.5, luck.get(name, 1.0) * _LUCKY)
             self._said.say(self._turns[call], made.said)
             self._holes.append(made.holes)
+            self.reached = len(self._holes)
             return True
         luck[name] = max(0.02, luck.get(name, 1.0) * _UNLUCKY)
         other = self._other(call) if self._swaps < self._means.max_swaps else None
@@ -166,7 +167,7 @@ class Filling:
     ) -> tuple[_Made | None, str]:
         reason, seen = "", set()
         for attempt in range(_TRIES):
-            drawn = [pool[(attempt + i) % len(pool)] for i, pool in enumerate(pools)]
+            drawn = [pool[self._pick(attempt, len(pool))] for pool in pools]
             arguments = {p: draw.value for p, draw in zip(assignment, drawn, strict=True)}
             if (mark := repr(arguments)) in seen:
                 continue
@@ -182,6 +183,10 @@ class Filling:
             if not reason:
                 return made, ""
         return None, reason
+
+    def _pick(self, attempt: int, size: int) -> int:
+        """The best of the pool at first, then any."""
+        return 0 if attempt == 0 else self._rng.randrange(size)
 
     def _attempt(self, made: _Made) -> str:
         self._world.failed = None
@@ -216,7 +221,7 @@ class Filling:
         try:
             donor = Donor.of(means.environment, task.model_copy(update={"initial_state": state}))
             world = means.world(donor)
-        except WorldError:
+        except Exception:  # noqa: BLE001 - a world may refuse a changed state in any way
             return False
         if all(world.attempt(each) is None for each in (*self._world.calls, call)):
             self._world.close()

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from rods.interfaces import Environment, Session
 from rods.structure.leaves import Scalar, parse, walk
 from rods.structure.planning.catalog import Catalog, Flow, Home, ParameterFacts, ToolFacts
-from rods.structure.planning.effects import Judgement, false_fields, hard_edges
+from rods.structure.planning.effects import false_fields, hard_edges
 from rods.structure.planning.patterns import KEY, WORD, Pattern, pattern_of, places
 from rods.structure.planning.schema_values import documented, item_kind, kind_of, names_text
-from rods.structure.sources import Labeller, Source, field_fits
+from rods.structure.sources import Labeller, Source, by_parameter, field_fits
 from rods.structure.trace import Trace, replay
 from rods.types import SourceKind, Task, ToolCall, ToolSpec
 
@@ -136,7 +136,7 @@ class SeedLearner:
             key = (call.name, parameter)
             self.seen.values[key].setdefault(repr(argument), argument)
             self.seen.counts[key][repr(argument)] += 1
-            leaves = [cast(Scalar, leaf) for _, leaf in walk(argument)]
+            leaves = [leaf for _, leaf in walk(argument)]
             found = {
                 home
                 for leaf in leaves
@@ -167,12 +167,11 @@ class SeedLearner:
 
     def _sources(self, trace: Trace, sources: Sequence[Source]) -> None:
         answers = [parse(content) for content in trace.contents]
-        kinds: dict[tuple[int, str], SourceKind] = {}
+        for call, kinds in zip(trace.calls, by_parameter(sources, len(answers)), strict=True):
+            for parameter, kind in kinds.items():
+                self.seen.labels[call.name, parameter][kind.value] += 1
         for s in sources:
             tool = trace.calls[s.call].name
-            if (s.call, s.parameter) not in kinds:
-                kinds[s.call, s.parameter] = s.kind
-                self.seen.labels[tool, s.parameter][s.kind.value] += 1
             if s.kind is SourceKind.RESULT and s.producer is not None and s.result_path is not None:
                 producer = trace.calls[s.producer].name
                 pattern = pattern_of(answers[s.producer], s.result_path)
@@ -226,7 +225,7 @@ class Conclusions:
         }
         for group in sorted(set(self._learner.groups.values())):
             catalog.roots[group] = sorted(self._roots(group) | self._seen.touched[group])
-        catalog.flows = {pair: flows for pair, flows in self._flows(tools)}
+        catalog.flows = dict(self._flows(tools))
         return catalog
 
     def _tool(self, spec: ToolSpec) -> ToolFacts:
@@ -267,7 +266,9 @@ class Conclusions:
             facts.fresh = not facts.homes
         facts.suggested = self._is_suggested(spec.name, name)
         texts = [v for v in values.values() if isinstance(v, str)]
-        wordy = sum(v.count(" ") >= 2 for v in texts) * 2 > len(texts) if texts else names_text(name)
+        wordy = (
+            sum(v.count(" ") >= 2 for v in texts) * 2 > len(texts) if texts else names_text(name)
+        )
         facts.prose = facts.kind == "string" and not facts.closed and facts.fresh and wordy
         could = sum(self._seen.could[k] for k in kin)
         facts.reuse = sum(self._seen.again[k] for k in kin) / could if could >= 2 else 0.0

@@ -26,6 +26,13 @@ class PlanningOptions(ComponentConfig):
         description="Fewest edits between the function names of a plan and those of the seed, its "
         "siblings and every known task; a seed with fewer calls asks for as many as it has.",
     )
+    fallback_edits: int = Field(
+        1,
+        ge=1,
+        description="Fewest edits from the seed, its siblings and train tasks where min_edits "
+        "allows no plan at all: few functions can take a place of some seeds. Evaluation tasks "
+        "stay min_edits away.",
+    )
     plausibility_quantile: float = Field(
         0.1,
         ge=0,

@@ -1,8 +1,9 @@
 """Changes of an initial state that make a failing call work: typed, few, and learned by trying.
 
 Kinds: ``set`` a place to a value that other train tasks have there (log in, open, fund, copy a
-key), and ``insert`` what the call names into the container where its like stand (create a file
-here, a record of that id, an entry of that name). The arguments stay fixed while a change is tried.
+key), ``assign`` to the place where a parameter's value stands what the call says, and ``insert``
+what the call names into the container where its like stand (create a file here, a record of that
+id, an entry of that name). The arguments stay fixed while a change is tried.
 """
 
 from __future__ import annotations
@@ -56,6 +57,16 @@ class Patcher:
                 self._shape(path, item)
                 self._read(item, (*path, ANY))
 
+    def watch(self, value: Any, path: Path = ()) -> None:
+        """Entries of a live state are examples too: some containers are empty at first."""
+        if isinstance(value, dict):
+            for key, item in value.items():
+                self._shape(path, item)
+                self.watch(item, (*path, key))
+        elif isinstance(value, list):
+            for item in value[:20]:
+                self._shape(path, item)
+
     def _remember(self, path: Path, item: Any) -> None:
         self._shape(path[:-1], item)
         known = self._donated.setdefault(path, {})
@@ -79,6 +90,9 @@ class Patcher:
         yield from self._settings(facts.group, world.donor.task.initial_state)
 
     def _insertions(self, parameter: str, home: Home, world: World) -> Iterator[Recipe]:
+        if not home.probe and len(home.pattern) > 1 and not {ANY, KEY, WORD} & set(home.pattern):
+            yield Recipe("assign", [], home, parameter)
+            return
         for path in _containers(home, world)[:_CONTAINERS]:
             container = _at(world.donor.task.initial_state, path)
             entries = list(container.values()) if isinstance(container, dict) else container
@@ -122,12 +136,20 @@ class Patcher:
                 yield Patch(path, recipe.value, why)
         elif recipe.home is not None and recipe.parameter in call.arguments:
             value = call.arguments[recipe.parameter]
+            if recipe.kind == "assign":
+                *above, last = recipe.home.pattern
+                paths = [p for p, _ in _collections(state) if p[-len(above) :] == tuple(above)]
+                yield from (Patch((*path, last), value, why) for path in paths[:1])
+                return
             for path in _containers(recipe.home, world)[:_CONTAINERS]:
                 container = _at(state, path)
+                entry = _named(recipe, value)
+                if not _fits_in(entry, container):
+                    continue
                 if isinstance(container, dict):
-                    yield Patch((*path, str(value)), _named(recipe, value), why)
+                    yield Patch((*path, str(value)), entry, why)
                 else:
-                    yield Patch(path, [*container, _named(recipe, value)], why)
+                    yield Patch(path, [*container, entry], why)
 
 
 def _named(recipe: Recipe, value: JsonValue) -> JsonValue:
@@ -135,6 +157,12 @@ def _named(recipe: Recipe, value: JsonValue) -> JsonValue:
     if recipe.field and isinstance(recipe.value, dict):
         return {**recipe.value, recipe.field: value}
     return copy.deepcopy(recipe.value) if isinstance(recipe.value, dict | list) else value
+
+
+def _fits_in(entry: JsonValue, container: Any) -> bool:
+    """The entries that are there are of its type; in an empty container anything fits."""
+    entries = container.values() if isinstance(container, dict) else container
+    return all(type(other) is type(entry) for other in entries)
 
 
 def patched(state: JsonObject, patches: Sequence[Patch]) -> JsonObject:
@@ -156,11 +184,7 @@ def _containers(home: Home, world: World) -> list[Path]:
         return [path for path, names in _collections(state) if names == listed]
     end = 1 if home.pattern[-1] in (KEY, ANY) else 2
     wanted = home.pattern[:-end]
-    return [
-        path
-        for path, _ in _collections(state)
-        if wanted and path[-len(wanted) :] == wanted
-    ]
+    return [path for path, _ in _collections(state) if wanted and path[-len(wanted) :] == wanted]
 
 
 def _collections(value: Any, path: Path = ()) -> Iterator[tuple[Path, set[str]]]:

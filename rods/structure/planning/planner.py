@@ -36,6 +36,7 @@ from rods.types import SourceKind, Split, Task
 
 _DEAD_ENDS = 12  # in a row in one choice of tools: there is nothing more to find
 _CATALOG_VERSION = 1  # raise it when another catalog would be learned from the same tasks
+_WORLDS = 3  # that one sequence is begun in
 _RETRIES = 3  # of one sequence, in other worlds and with other values
 
 
@@ -136,9 +137,12 @@ class StructurePlanner:
         )
 
     @cached_property
-    def _known(self) -> list[Names]:
+    def _known(self) -> dict[Split, list[Names]]:
         splits: tuple[Split, ...] = ("train", "eval")
-        return sorted({names_of(t) for split in splits for t in self._environment.tasks(split)})
+        return {
+            split: sorted({names_of(task) for task in self._environment.tasks(split)})
+            for split in splits
+        }
 
     def prepare(self) -> None:
         """Everything that does not depend on the seed is there."""
@@ -189,19 +193,29 @@ class _Run:
         self._options = planner._options
         self._names = names_of(seed.task)
         self._edits = min(self._options.min_edits, len(self._names))
-        self._novelty = Novelty([*planner._known, self._names, *siblings])
+        self._near = Novelty([*planner._known["train"], self._names, *siblings])
+        self._held_out = Novelty(planner._known["eval"])
         self._failures = Failures()
         self._found: list[Proposal] = []
         self._donors = planner.donors_by_tools(seed.task)
         self._spaces: dict[frozenset[str], Space] = {}
+        self._luck: dict[str, float] = {}  # of the tasks that lend their worlds
         self._tried: Counter[Names] = Counter()
 
     def outcome(self) -> PlanningOutcome:
         """The plans found within the effort."""
-        left = self._options.effort
-        while left > 0 and self._donors and len(self._found) < self._n:
-            left -= self._attempt()
+        self._spend(self._options.effort)
+        if not self._found and self._options.fallback_edits < self._edits:
+            self._edits = self._options.fallback_edits
+            self._donors = self._planner.donors_by_tools(self._seed.task)
+            self._spaces.clear()
+            self._tried.clear()
+            self._spend(self._options.effort)
         return PlanningOutcome(tuple(self._found), self._failures.reasons, self._failures.calls)
+
+    def _spend(self, effort: int) -> None:
+        while effort > 0 and self._donors and len(self._found) < self._n:
+            effort -= self._attempt()
 
     def _attempt(self) -> int:
         """How many plans have been tried in the world: one or none."""
@@ -220,15 +234,29 @@ class _Run:
             return 0
         space.dead_ends = 0
         self._tried[names] += 1
-        donor = self._planner.donor(self._rng.choice(self._donors[tools]))
-        filling = Filling(self._planner._means, space, donor, names, self._rng)
-        filled = filling.filled(self._failures)
-        if filled is not None:
-            self._judge(filled)
+        for _ in range(_WORLDS):
+            task = self._lender(tools)
+            donor = self._planner.donor(task)
+            filling = Filling(self._planner._means, space, donor, names, self._rng)
+            filled = filling.filled(self._failures)
+            if filled is not None:
+                self._judge(filled)
+            if filling.reached > 1:
+                break
+            self._luck[task.id] = max(0.05, self._luck.get(task.id, 1.0) * 0.7)
         return 1
 
+    def _lender(self, tools: frozenset[str]) -> Task:
+        """A train task with these tools; less often those whose worlds have not helped."""
+        tasks = self._donors[tools]
+        return self._rng.choices(tasks, [self._luck.get(task.id, 1.0) for task in tasks])[0]
+
     def _is_new(self, names: Names) -> bool:
-        return self._tried[names] < _RETRIES and not self._novelty.is_near(names, self._edits)
+        return self._tried[names] < _RETRIES and not self._is_near(names)
+
+    def _is_near(self, names: Names) -> bool:
+        strict = min(self._options.min_edits, len(self._names))
+        return self._near.is_near(names, self._edits) or self._held_out.is_near(names, strict)
 
     def _tools(self) -> frozenset[str]:
         """The seed's own tools half of the time, as long as a plan can exist with them."""
@@ -241,14 +269,14 @@ class _Run:
         return space
 
     def _judge(self, filled: Filled) -> None:
-        if self._novelty.is_near(filled.names, self._edits):
+        if self._is_near(filled.names):
             self._failures.reasons["not_new"] += 1
             return
         proven = self._planner._prover.prove(self._seed, filled, self._options.strictness)
         if isinstance(proven, str):
             self._failures.reasons[proven] += 1
             return
-        self._novelty.add(filled.names)
+        self._near.add(filled.names)
         self._spaces[frozenset(filled.donor.task.tools)].tire(filled.names, 0.7)
         self._found.append(self._proposal(filled, proven))
 
@@ -267,7 +295,8 @@ class _Run:
             profile=proven.profile,
             plausibility=self._planner.plausibility.score(filled.names),
             edits=edit_distance(filled.names, self._names),
-            notes={"strictness": self._options.strictness, "donor": filled.donor.task.id},
+            notes={"strictness": self._options.strictness, "donor": filled.donor.task.id}
+            | ({"edits": "fallback"} if self._edits < self._options.min_edits else {}),
         )
 
 

@@ -67,8 +67,11 @@ class Plausibility:
         return sum(self.log_probability(a, b) for a, b in pairs) / len(names)
 
     def threshold(self, quantile: float) -> float:
-        """The score below which ``quantile`` of the train tasks lie, each judged by the others."""
-        if quantile <= 0 or not self._sequences:
+        """The score below which ``quantile`` of the train tasks lie, each judged by the others.
+
+        Minus infinity where that is less than one task.
+        """
+        if quantile * len(self._sequences) < 1:
             return -math.inf
         scores = []
         for names in self._sequences:

@@ -50,6 +50,8 @@ class Prover:
             return "world_error"
         if problem := self._problem(task, first, again):
             return problem
+        if idle_turns(task, first):
+            return "no_op_turn"
         proven = self._examined(task, first)
         return seed.skeleton.difference(proven.skeleton, strictness) or proven
 
@@ -64,7 +66,7 @@ class Prover:
                 return "invalid_arguments"
             if self._judgement.fails(call, result):
                 return "failed_call"
-        return "no_op_turn" if idle_turns(task, first) else None
+        return None
 
     def _examined(self, task: Task, trace: Trace) -> Proven:
         sources = tuple(self._labeller.label(task, trace, lambda: self._state(task)))

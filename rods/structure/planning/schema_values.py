@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_LISTED = re.compile(r"(?:\[Enum\]|[Oo]ptions(?: are)?|[Oo]ne of|[Pp]ossible values(?: are)?)\s*:?\s*(.+)")
+_LISTED = re.compile(
+    r"(?:\[Enum\]|[Oo]ptions(?: are)?|[Oo]ne of|[Pp]ossible values(?: are)?)\s*:?\s*(.+)"
+)
 _QUOTED = re.compile(r"[\"']([^\"']+)[\"']")
 _GLOSSED = re.compile(r"['\"](\w+)['\"] for ")
 _EITHER = re.compile(r"\((\w+)/(\w+)\)")

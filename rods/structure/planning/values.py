@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rods.interfaces import Environment
-from rods.structure.constants import Constants, key
+from rods.structure.constants import Constants, Key, key
 from rods.structure.leaves import Scalar, walk
 from rods.structure.planning.catalog import Catalog, ParameterFacts
 from rods.structure.planning.derivations import Derivations
@@ -109,7 +109,9 @@ class Values:
         for value in _shuffled(_unique(known), rng):
             leaves = [leaf for _, leaf in walk(value)]
             if all(_silent(leaf, allowed) and not said.holds(leaf) for leaf in leaves):
-                yield Draw([value] if facts.kind == "array" and not isinstance(value, list) else value)
+                yield Draw(
+                    [value] if facts.kind == "array" and not isinstance(value, list) else value
+                )
 
     def _hidden(
         self, place: Place, facts: ParameterFacts, world: World, said: Said, rng: random.Random
@@ -131,16 +133,23 @@ class Values:
     ) -> Iterator[Draw]:
         allowed = self._constants.get((place.tool, place.parameter), frozenset())
         for value in self.plain(place, facts, world, rng):
-            leaves = [leaf for _, leaf in walk(value)]
-            if any(
-                said.holds(leaf) or world.shown(leaf) or world.donor.holds(leaf) for leaf in leaves
-            ):
+            texts = list(self._phrased(value, allowed, world, said))
+            if any(derived for _, derived in texts) and all(text for text, _ in texts):
+                yield Draw(value, tuple(text for text, _ in texts), facts.prose)
+
+    def _phrased(
+        self, value: JsonValue, allowed: Collection[Key], world: World, said: Said
+    ) -> Iterator[tuple[str, bool]]:
+        """What is said for every leaf, and whether the leaf has to be derived from it."""
+        for _, leaf in walk(value):
+            if leaf is None or isinstance(leaf, bool) or key(leaf) in allowed:
                 continue
-            if any(isinstance(v, str | int | float) and key(v) in allowed for v in leaves):
-                continue
-            phrases = [next(self._derivations.phrases(leaf), "") for leaf in leaves]
-            if leaves and all(phrases):
-                yield Draw(value, tuple(phrases), facts.prose)
+            known = said.holds(leaf) or world.shown(leaf) or world.donor.holds(leaf)
+            phrase = "" if known else next(self._derivations.phrases(leaf), "")
+            if phrase:
+                yield phrase, True
+            else:
+                yield (_spelled(leaf) if _can_be_said(leaf) else "", False)
 
     def _results(
         self, place: Place, facts: ParameterFacts, world: World, said: Said, rng: random.Random
@@ -206,9 +215,7 @@ class Values:
         self, place: Place, facts: ParameterFacts, world: World, rng: random.Random
     ) -> list[Any]:
         suggested = list(
-            self._environment.suggest(
-                place.tool, place.parameter, world.donor.task.initial_state
-            )
+            self._environment.suggest(place.tool, place.parameter, world.donor.task.initial_state)
         )
         reads = self._specs[place.tool].effect == "read"  # of what is not there it tells nothing
         at_home = self._at_home(facts, world) if reads or not facts.fresh else []
@@ -228,7 +235,8 @@ class Values:
         seen = [v for v in facts.values if not isinstance(v, list)]
         if not facts.fresh:
             return [v for v in seen if isinstance(v, str) and not v.isalnum()]
-        if not seen and facts.kind in ("number", "integer") or facts.items in ("number", "integer"):
+        numeric = ("number", "integer")
+        if facts.items in numeric or (not seen and facts.kind in numeric):
             seen = [*seen, *_NUMBERS]
         return _shuffled(seen, rng)
 
@@ -240,9 +248,7 @@ class Values:
                 return found
         return []
 
-    def _lists(
-        self, facts: ParameterFacts, pool: list[Any], rng: random.Random
-    ) -> list[JsonValue]:
+    def _lists(self, facts: ParameterFacts, pool: list[Any], rng: random.Random) -> list[JsonValue]:
         seen = [v for v in facts.values if isinstance(v, list) and v]
         lists: list[Any] = []
         if facts.closed:

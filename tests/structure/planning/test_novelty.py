@@ -1,0 +1,25 @@
+"""Distances between function sequences."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rods.structure.planning.novelty import Novelty, edit_distance
+
+_NAMES = st.lists(st.sampled_from("abcd"), max_size=5).map(tuple)
+
+
+@settings(deadline=None)
+@given(st.lists(_NAMES, max_size=4), _NAMES, st.integers(1, 4))
+def test_near_is_fewer_edits_than_asked_for(
+    known: list[tuple[str, ...]], names: tuple[str, ...], edits: int
+) -> None:
+    nearest = min((edit_distance(other, names) for other in known), default=99)
+    assert Novelty(known).is_near(names, edits) == (nearest < edits)
+
+
+def test_edit_distance_counts_insertions_deletions_and_replacements() -> None:
+    assert edit_distance(("a", "b", "c"), ("a", "x", "c")) == 1
+    assert edit_distance(("a", "b", "c"), ("b", "c")) == 1
+    assert edit_distance((), ("a", "b")) == 2
