@@ -9,7 +9,7 @@ from rods.assembly import assemble
 from rods.errors import RunDirError
 from rods.pool.probing import read_whole
 from rods.pool_access import pool_url
-from rods.run_dir import SUMMARY, RunDir, config_of
+from rods.run_dir import SUMMARY, RunDir, config_of, whole_config_of
 from rods.types import PoolState
 
 KEYS = {"eval", "pool", "retired_because", "funnel", "epochs", "steps", "injected", "retired"}
@@ -20,7 +20,7 @@ def finished(path: Path) -> dict[str, Any] | None:
 
     Settings or a pool that are damaged, or not those of the summary, are a UserError.
     """
-    config = config_of(path)
+    config_of(path)
     summary = RunDir.read(path, SUMMARY)
     if summary is None:
         return None
@@ -29,7 +29,7 @@ def finished(path: Path) -> dict[str, Any] | None:
             f"{path / SUMMARY} lacks {lost[0]!r}: it is damaged. Delete it and resume the run, "
             "which makes it again."
         )
-    assemble(config=config).resolved()
+    assemble(config=whole_config_of(path)).resolved()
     states = read_whole(pool_url(str(path))).states
     if any(states.get(PoolState(state), 0) != n for state, n in summary["pool"].items()):
         raise RunDirError(f"The pool of {path} is not the one that its summary counts.")

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rods.pool import Pool
 
 _FIXED = "config.toml"
+_END = "\n# Complete: rods refuses to resume without this line.\n"
 SUMMARY = "summary.json"
 
 
@@ -73,7 +74,7 @@ class RunDir:
             run.close()
             hint = f"rods run --resume {path}" if _FIXED in others else "another --out"
             raise RunDirError(f"{path} is not empty (it holds {others[0]}); use {hint}.")
-        write_atomic(path / _FIXED, config)
+        write_atomic(path / _FIXED, config + _END)
         return run
 
     @classmethod
@@ -193,6 +194,17 @@ def config_of(path: Path) -> Path:
     if not (path / _FIXED).is_file():
         raise RunDirError(f"{path} is no run's folder: it has no {_FIXED}.")
     return path / _FIXED
+
+
+def whole_config_of(path: Path) -> Path:
+    """The settings of a run's folder, not cut short: what is missing would become a default."""
+    config = config_of(path)
+    if not config.read_bytes().rstrip().endswith(_END.strip().encode()):
+        raise RunDirError(
+            f"{config} does not end with {_END.strip()!r}: it is cut short. Restore it from a copy "
+            "of the run, or begin a new one."
+        )
+    return config
 
 
 def group_record(group: RolloutGroup, step: int) -> dict[str, Any]:

@@ -34,7 +34,7 @@ from rods.pool import Pool
 from rods.pool.probing import check_url
 from rods.pool_access import pool_url
 from rods.preflight import iter_checks, require
-from rods.run_dir import SUMMARY, RunDir, config_of
+from rods.run_dir import SUMMARY, RunDir, whole_config_of
 from rods.synthesis.lm.costs import costs
 from rods.synthesis.lm.preflight import lm_checks
 from rods.synthesis.service import SynthesisService
@@ -68,7 +68,8 @@ def new_run(assembly: Assembly, out: Path | None, command: Sequence[str] = ()) -
 
 def resumed_run(path: Path, command: Sequence[str] = ()) -> TrainingRun:
     """The run in ``path``, with the settings that it began with."""
-    return TrainingRun(assemble(config=config_of(path)), path, resume=True, command=tuple(command))
+    assembly = assemble(config=whole_config_of(path))
+    return TrainingRun(assembly, path, resume=True, command=tuple(command))
 
 
 @dataclass(frozen=True, slots=True)

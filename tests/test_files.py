@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from rods.files import (
     read_gzip_lines,
     read_lines,
     repair_lines,
+    sync_tree,
     write_atomic,
     write_gzip_lines,
 )
@@ -70,3 +72,20 @@ def test_equal_records_give_equal_compressed_bytes(tmp_path: Path) -> None:
         write_gzip_lines(tmp_path / name, records)
     assert list(read_gzip_lines(tmp_path / "one.gz")) == records
     assert (tmp_path / "one.gz").read_bytes() == (tmp_path / "two.gz").read_bytes()
+
+
+def test_every_file_and_folder_of_a_tree_is_put_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    for name in ("x", "a/y", "a/b/z"):
+        (tmp_path / name).write_text(name)
+    synced: list[str] = []
+
+    def fsync(descriptor: int) -> None:
+        synced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    sync_tree(tmp_path)
+    assert sorted(synced) == sorted(map(str, [tmp_path, *tmp_path.rglob("*")]))
+    assert synced[-1] == str(tmp_path)

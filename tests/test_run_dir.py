@@ -11,7 +11,7 @@ import pytest
 from rods.errors import RunDirError
 from rods.files import read_lines
 from rods.pool import Pool
-from rods.run_dir import RunDir, config_of, read_rollouts, regions
+from rods.run_dir import RunDir, config_of, read_rollouts, regions, whole_config_of
 from rods.testing import FakeEnvironment, play, reference, silent
 from rods.types import Rollout, RolloutGroup, StepReport, Task
 
@@ -58,7 +58,7 @@ def trained(path: Path, steps: int) -> RunDir:
 
 def test_a_new_run_keeps_its_settings(tmp_path: Path) -> None:
     run = RunDir.create(tmp_path / "deep" / "run", CONFIG, seed=3)
-    assert config_of(run.path).read_text() == CONFIG
+    assert config_of(run.path).read_text().startswith(CONFIG)
     assert not run.resume
 
 
@@ -78,7 +78,7 @@ def test_a_run_killed_while_it_was_made_can_be_made_again(tmp_path: Path) -> Non
     (tmp_path / "run.lock").write_text("1")
     (tmp_path / ".config.toml.part").write_text("[ru")
     RunDir.create(tmp_path, CONFIG, seed=3).close()
-    assert config_of(tmp_path).read_text() == CONFIG
+    assert whole_config_of(tmp_path).read_text().startswith(CONFIG)
 
 
 def test_a_folder_without_settings_is_no_run(tmp_path: Path) -> None:

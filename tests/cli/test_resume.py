@@ -27,6 +27,20 @@ def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
+def lose_a_setting(path: Path) -> None:
+    """The last one, so that what is left is valid TOML."""
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:-3]))
+
+
+def garble(path: Path) -> None:
+    path.write_text(path.read_text().replace("=", "@"))
+
+
+def rename_a_table(path: Path) -> None:
+    path.write_text(path.read_text().replace("[run]", "[rn]"))
+
+
 def newer(path: Path) -> None:
     with closing(sqlite3.connect(path)) as pool, pool:
         pool.execute("UPDATE rods_schema SET version_num = '9999'")
@@ -39,8 +53,10 @@ def emptied(path: Path) -> None:
 
 DAMAGES: Mapping[str, tuple[str, Callable[[Path], object], str]] = {
     "settings gone": ("config.toml", Path.unlink, "is no run's folder"),
-    "settings cut": ("config.toml", cut, "is not valid TOML"),
-    "settings of others": ("config.toml", lambda p: p.write_text("[rn]\n"), "Unknown table 'rn'"),
+    "settings cut": ("config.toml", cut, "it is cut short"),
+    "a setting lost": ("config.toml", lose_a_setting, "it is cut short"),
+    "settings garbled": ("config.toml", garble, "is not valid TOML"),
+    "settings of others": ("config.toml", rename_a_table, "Unknown table 'rn'"),
     "pool gone": ("pool.sqlite", Path.unlink, "There is no pool at"),
     "pool cut": ("pool.sqlite", cut, "damaged"),
     "pool newer": ("pool.sqlite", newer, "has schema '9999', newer than"),
