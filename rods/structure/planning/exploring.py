@@ -128,15 +128,12 @@ class Explorer:
         task = world.donor.task
         state = patched(task.initial_state, [patch])
         assert world.failed is not None
+        calls = [*world.calls, world.failed]
         try:
             session = self._environment.open(task.model_copy(update={"initial_state": state}))
+            return not any(self._judgement.fails(call, session.call(call)) for call in calls)
         except Exception:  # noqa: BLE001 - a world may refuse a changed state in any way
             return False
-        try:
-            calls = [*world.calls, world.failed]
-            return not any(self._judgement.fails(call, session.call(call)) for call in calls)
-        finally:
-            session.close()
 
     def _arguments(self, name: str, facts: ToolFacts, world: World) -> dict[str, JsonValue] | None:
         arguments: dict[str, JsonValue] = {}

@@ -221,11 +221,11 @@ class Filling:
         try:
             donor = Donor.of(means.environment, task.model_copy(update={"initial_state": state}))
             world = means.world(donor)
+            if any(world.attempt(each) is not None for each in (*self._world.calls, call)):
+                world.close()
+                return False
         except Exception:  # noqa: BLE001 - a world may refuse a changed state in any way
             return False
-        if all(world.attempt(each) is None for each in (*self._world.calls, call)):
-            self._world.close()
-            self._world = world
-            return True
-        world.close()
-        return False
+        self._world.close()
+        self._world = world
+        return True
