@@ -13,6 +13,7 @@ from rods.synthesis.wording.spoken import respelled
 from rods.types import JsonObject
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+_DIGITS = re.compile(r"\d+")
 _BREAKS = (";", "\n")
 _LONGEST = 30  # characters of an attribute that a user would say
 
@@ -84,8 +85,18 @@ def _place(answer: Any, path: Path) -> tuple[int, int, Any] | None:
             return _keyed(answer, step[1]) if step[0] == "key" else _segment(answer, step[1])
         if isinstance(answer, list) and len(answer) > 1:
             return int(step), len(answer), answer[step]
+        if isinstance(answer, dict) and (alike := _alike(answer, answer[step])) > 1:
+            return list(answer).index(step), alike, step
         answer = answer[step]
     return None
+
+
+def _alike(siblings: dict[str, Any], value: Any) -> int:
+    """How many values of a dictionary are ids of the same form: {"Alice": "U1", "Bob": "U2"}."""
+    if not isinstance(value, str) or not _DIGITS.search(value):
+        return 0
+    form = _DIGITS.sub("0", value)
+    return sum(isinstance(v, str) and _DIGITS.sub("0", v) == form for v in siblings.values())
 
 
 def _keyed(answer: Any, which: int | str) -> tuple[int, int, Any] | None:

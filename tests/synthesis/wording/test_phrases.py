@@ -35,7 +35,9 @@ def test_fields_are_filled(template: str, text: str, parameters: set[str]) -> No
     assert (rendered.text, rendered.parameters) == (text, parameters)
 
 
-@pytest.mark.parametrize("template", ["read {secret}", "read {absent}", "{mode:w=words}", "read {name!}"])
+@pytest.mark.parametrize(
+    "template", ["read {secret}", "read {absent}", "{mode:w=words}", "read {name!}"]
+)
 def test_a_field_that_cannot_be_said_makes_the_phrase_unfit(template: str) -> None:
     assert render(template, ARGUMENTS, said) is None
 

@@ -69,5 +69,7 @@ def test_what_only_the_state_holds_is_told_by_what_stands_beside_it() -> None:
     orders = {"12": {"stock": "AAPL"}, "13": {"stock": "GOOG"}}
     assert known_as("order_id", "13", {"orders": orders}) == "the order with GOOG"
     assert known_as("card_id", "card_1", {"cards": {"card_1": {"limit": 5}}}) == "my card"
+    users = {"users": {"Alice": "USR001", "Bob": "USR002"}}
+    assert known_as("receiver_id", "USR002", users) == "the receiver with Bob"
     assert known_as("amount", 5, {"cards": {"card_1": {"limit": 5}}}) is None
     assert known_as("code", "XK", {"codes": ["XA", "XK"]}) is None
