@@ -38,6 +38,7 @@ from rods.run_dir import SUMMARY, RunDir, whole_config_of
 from rods.synthesis.lm.costs import costs
 from rods.synthesis.lm.preflight import lm_checks
 from rods.synthesis.service import SynthesisService
+from rods.synthesis.tuning.tuned import kept_program
 from rods.types import Check, PoolState, RolloutGroup, Task
 
 BEFORE, AFTER = "evaluation/before.jsonl.gz", "evaluation/after.jsonl.gz"
@@ -115,7 +116,8 @@ class TrainingRun:
         record_start(folder, plugins, environment.data_hashes(), self.command)
         seeds = environment.tasks("train")
         pool = self._pool(seeds, stack)
-        curriculum = self._curriculum(environment, pool, stack)
+        program = kept_program(folder.path, self.assembly.synthesis.lm.program)
+        curriculum = self._curriculum(environment, pool, stack, program)
         folder.follow(pool, curriculum.selector.zone, HookListener(plugins.hook))
         trainer.prepare(environment, seeds, folder)
         before = self._evaluate(BEFORE, folder, environment, trainer)
@@ -195,9 +197,11 @@ class TrainingRun:
         pool.add_seeds(seeds)
         return pool
 
-    def _curriculum(self, environment: Environment, pool: Pool, stack: ExitStack) -> Curriculum:
+    def _curriculum(
+        self, environment: Environment, pool: Pool, stack: ExitStack, program: str
+    ) -> Curriculum:
         assembly, seed = self.assembly, self.assembly.run.seed
-        synthesizer = assembly.synthesizer(environment)
+        synthesizer = assembly.synthesizer(environment, program)
         synthesis = SynthesisService(
             assembly.synthesis, pool=pool, synthesizer=synthesizer, seed=seed
         )

@@ -56,6 +56,16 @@ def paired_gain(
     return bootstrap_mean(list(differences), seed=seed, level=level, resamples=resamples)
 
 
+def proportion(successes: int, n: int, *, z: float = 1.96) -> Interval:
+    """The share of ``n`` >= 1 trials that succeeded, with Wilson's interval (95 % by default)."""
+    if not 0 <= successes <= n or n < 1:
+        raise ValueError(f"{successes} of {n} is no proportion.")
+    share, spread = successes / n, z * z / n
+    middle = (share + spread / 2) / (1 + spread)
+    half = z * np.sqrt(share * (1 - share) / n + spread / (4 * n)) / (1 + spread)
+    return Interval(share, max(0.0, float(middle - half)), min(1.0, float(middle + half)), n)
+
+
 def _resampled_means(
     sample: NDArray[np.float64], rng: np.random.Generator, resamples: int
 ) -> NDArray[np.float64]:

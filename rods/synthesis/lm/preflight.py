@@ -8,11 +8,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
-from rods.errors import ConfigError, RodsError, reason
+from rods.errors import ConfigError, DataError, RodsError, reason
 from rods.synthesis.lm.config import LmConfig, ModelConfig
 from rods.synthesis.lm.kinds import EMBEDDED, HOSTED, SERVED, served_name
+from rods.synthesis.tuning.tuned import read_program
 from rods.types import Check, Stage
 
 _ANSWER_S = 10.0
@@ -28,6 +30,8 @@ def lm_checks(config: LmConfig) -> Iterator[Check]:
         return
     for model in models.values():
         yield _check(model)
+    if config.program:
+        yield _tuned(config.program)
 
 
 def require_models(config: LmConfig) -> None:
@@ -47,6 +51,14 @@ def _check(config: ModelConfig) -> Check:
         f"synthesis.lm.model = {name!r} is no model's name",
         f"'{SERVED}NAME' for an OpenAI-compatible server, or {EMBEDDED!r}",
     )
+
+
+def _tuned(path: str) -> Check:
+    try:
+        digest = read_program(Path(path)).digest
+    except DataError as error:
+        return _failed(str(error), "--program")
+    return Check(name="language model", ok=True, detail=f"tuned prompts {digest} of {path}")
 
 
 def _embedded() -> Check:
