@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rods.assembly import assemble
-from rods.errors import DataError, RodsError, RunDirError, UserError
+from rods.errors import DataError, RodsError, UserError
 from rods.files import read_lines, write_atomic
 from rods.finished import finished
 from rods.hookspecs import hookimpl
