@@ -47,10 +47,12 @@ def main() -> None:
     parser.add_argument("--per-seed", type=int, default=10, help="plans asked of each seed")
     parser.add_argument("--effort", type=int, help="plans tried for each seed")
     parser.add_argument("--quantile", type=float, help="threshold of plausibility")
+    parser.add_argument("--min-edits", type=int, help="edits from known tasks")
     parser.add_argument("--show", type=int, default=0, help="print so many plans")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     chosen = {"effort": options.effort, "plausibility_quantile": options.quantile}
+    chosen["min_edits"] = options.min_edits
     environment = loaded(options.environment)
     planning = PlanningOptions(**{k: v for k, v in chosen.items() if v is not None})
     result, plans = measure(environment, planning, options.per_seed)
@@ -90,6 +92,7 @@ def measure(
         for plan in outcome.proposals
     ]
     found = [len(outcome.proposals) for outcome in outcomes]
+    far = [sum("edits" not in plan.notes for plan in o.proposals) for o in outcomes]
     alike = sum(is_isomorphic(environment, labeller, seed, plan) for seed, plan in plans)
     result = {
         "seeds": len(seeds),
@@ -101,6 +104,7 @@ def measure(
         "learn_s": learned - start,
         "isomorphic": alike / len(plans) if plans else None,
         "official_valid": None,
+        **{f"strict_{n}": sum(k >= n for k in far) for n in (1, 3)},
         "fallback": sum("edits" in plan.notes for _, plan in plans),
         "patched": sum(bool(plan.patches) for _, plan in plans),
         "edits": dict(sorted(Counter(plan.edits for _, plan in plans).items())),
@@ -188,6 +192,7 @@ def report(result: dict[str, Any]) -> None:
     for name in ("with_1", "with_3", "with_10"):
         target = f" (at least {TARGETS[name] * seeds:.0f})" if name in TARGETS else ""
         print(f"{name:15}{result[name]:6} of {seeds}{target}")
+    print(f"two edits away  {result['strict_1']} with 1, {result['strict_3']} with 3")
     print(f"accepted_per_s {result['accepted_per_s']:6.1f} (at least 30, aim 50)")
     for name in ("isomorphic", "official_valid"):
         share = result[name]

@@ -112,13 +112,13 @@ def _kinds(
         yield SourceKind.CONSTANT
     if SourceKind.STATE in facts.labels or (facts.homes and not facts.fresh):
         yield SourceKind.STATE
-    if (
-        SourceKind.DERIVED in facts.labels
-        or (numeric and not facts.closed)
-        or facts.prose
-        or any(_derivable(value, derivations) for value in facts.values[:10])
-    ):
+    amount = numeric and facts.fresh and not facts.closed
+    if SourceKind.DERIVED in facts.labels or facts.prose or amount:
         yield SourceKind.DERIVED
+    elif facts.kind == "string" and facts.values:
+        some = facts.values[:10]
+        if sum(_derivable(value, derivations) for value in some) * 2 > len(some):
+            yield SourceKind.DERIVED
 
 
 def _derivable(value: object, derivations: Derivations) -> bool:

@@ -7,19 +7,20 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from rods.interfaces import Environment
+from rods.structure.leaves import Scalar, walk
 from rods.structure.planning.assigning import Assignment
 from rods.structure.planning.catalog import Catalog
 from rods.structure.planning.effects import Judgement
 from rods.structure.planning.patching import Patcher, patched, template_of
 from rods.structure.planning.search import Names, Search, Space, feeders
 from rods.structure.planning.values import Draw, Place, Values
-from rods.structure.planning.world import Donor, Said, World
+from rods.structure.planning.world import Donor, Said, World, tells
 from rods.structure.proposal import Patch
 from rods.structure.schema import CallValidator
-from rods.types import ToolCall
+from rods.types import JsonValue, ToolCall
 
 _ASSIGNMENTS = 3
-_TRIES = 8  # values for one assignment
+_TRIES = 6  # values for one assignment
 _OTHERS = 4  # functions that one is chosen from
 _PATCHES_TRIED = 4
 _UNLUCKY, _LUCKY = 0.6, 1.1
@@ -51,6 +52,7 @@ class _Made:
 
     call: ToolCall
     said: tuple[str, ...]
+    unsaid: tuple[Scalar, ...]  # values that come from elsewhere
     holes: frozenset[str]
 
 
@@ -71,6 +73,22 @@ class Means:
     def world(self, donor: Donor) -> World:
         """The donor's world, fresh."""
         return World(self.environment, donor, self.catalog, self.judgement)
+
+
+def _made(name: str, arguments: dict[str, JsonValue], drawn: list[Draw]) -> _Made:
+    pairs = list(zip(arguments, drawn, strict=True))
+    unsaid = (leaf for _, draw in pairs if not draw.plain for _, leaf in walk(draw.value))
+    return _Made(
+        ToolCall.model_construct(name=name, arguments=arguments),
+        tuple(text for _, draw in pairs for text in draw.said),
+        tuple(leaf for leaf in unsaid if leaf is not None and not isinstance(leaf, bool)),
+        frozenset(parameter for parameter, draw in pairs if draw.hole),
+    )
+
+
+def _is_topic(text: str) -> bool:
+    """A name that a sentence can be about, not an id and not a sentence."""
+    return 2 < len(text) < 30 and text.count(" ") < 2 and text.replace(" ", "").isalpha()
 
 
 class Filling:
@@ -117,6 +135,8 @@ class Filling:
         if made is not None:
             luck[name] = min(1.5, luck.get(name, 1.0) * _LUCKY)
             self._said.say(self._turns[call], made.said)
+            self._world.topics.extend(filter(_is_topic, made.said))
+            self._said.guard(self._turns[call], made.unsaid)
             self._holes.append(made.holes)
             self.reached = len(self._holes)
             return True
@@ -143,10 +163,11 @@ class Filling:
     def _made(self, call: int, failures: Failures) -> _Made | None:
         """The call has been made with values that carry its labels."""
         labels, name = self._space.skeleton.labels[call], self._names[call]
-        assigner, reason = self._means.search.assigner, "no_assignment"
+        assigner, reason = self._means.search.assigner, ""
         self._broken = None
         options = assigner.assignments(name, labels, feeders(labels, self._names))
-        for assignment in options[:_ASSIGNMENTS]:
+        others = self._rng.sample(options[1:], min(len(options[1:]), _ASSIGNMENTS - 1))
+        for assignment in [*options[:1], *others]:
             places = [Place(name, p, label) for p, label in zip(assignment, labels, strict=True)]
             pools = [
                 self._means.values.draws(place, self._world, self._said, self._rng)
@@ -154,43 +175,50 @@ class Filling:
             ]
             if not all(pools):
                 empty = next(p for p, pool in zip(places, pools, strict=True) if not pool)
-                reason = f"no value for {empty.parameter}: {empty.label.kind.value}"
+                reason = reason or f"no value for {empty.parameter}: {empty.label.kind.value}"
                 continue
-            made, reason = self._tried(name, assignment, pools)
+            made, problem = self._tried(call, assignment, pools)
             if made is not None:
                 return made
+            reason = reason or problem
         failures.calls[f"{name}: {reason[:60]}"] += 1
         return None
 
     def _tried(
-        self, name: str, assignment: Assignment, pools: list[list[Draw]]
+        self, call: int, assignment: Assignment, pools: list[list[Draw]]
     ) -> tuple[_Made | None, str]:
-        reason, seen = "", set()
+        name, reason, seen = self._names[call], "", set[str]()
         for attempt in range(_TRIES):
             drawn = [pool[self._pick(attempt, len(pool))] for pool in pools]
             arguments = {p: draw.value for p, draw in zip(assignment, drawn, strict=True)}
             if (mark := repr(arguments)) in seen:
                 continue
             seen.add(mark)
-            texts = [v for v in arguments.values() if isinstance(v, str) and len(v) > 1]
-            if len(texts) != len(set(texts)):
-                reason = reason or "one value twice"
-                continue
-            said = tuple(text for draw in drawn for text in draw.said)
-            holes = {p for p, draw in zip(assignment, drawn, strict=True) if draw.hole}
-            made = _Made(ToolCall(name=name, arguments=arguments), said, frozenset(holes))
-            reason = self._means.validator.problem(made.call) or self._attempt(made)
-            if not reason:
+            made = _made(name, arguments, drawn)
+            problem = self._clash(call, made) or self._means.validator.problem(made.call)
+            problem = problem or self._attempt(call, made)
+            if not problem:
                 return made, ""
+            reason = reason or problem
         return None, reason
+
+    def _clash(self, call: int, made: _Made) -> str | None:
+        """What is said would change where another value of the turn comes from."""
+        texts = [v for v in made.call.arguments.values() if isinstance(v, str) and len(v) > 1]
+        if len(texts) != len(set(texts)):
+            return "one value twice"
+        if tells(made.said, made.unsaid) or self._said.spoils(self._turns[call], made.said):
+            return "said elsewhere"
+        return None
 
     def _pick(self, attempt: int, size: int) -> int:
         """The best of the pool at first, then any."""
         return 0 if attempt == 0 else self._rng.randrange(size)
 
-    def _attempt(self, made: _Made) -> str:
+    def _attempt(self, call: int, made: _Made) -> str:
         self._world.failed = None
-        reason = self._world.attempt(made.call) or ""
+        alone = self._space.skeleton.calls_per_turn[self._turns[call]] == 1
+        reason = self._world.attempt(made.call, alone=alone) or ""
         if self._world.failed is not None and self._broken is None:
             self._broken = made
         return reason
@@ -226,6 +254,7 @@ class Filling:
                 return False
         except Exception:  # noqa: BLE001 - a world may refuse a changed state in any way
             return False
+        world.topics = self._world.topics
         self._world.close()
         self._world = world
         return True

@@ -19,7 +19,10 @@ class PlanningOptions(ComponentConfig):
         description="exact: turns, calls a turn, sources of every call, data edges and hard state "
         "edges are the seed's; edges: sources may differ; loose: turns, calls a turn and depth.",
     )
-    effort: int = Field(200, ge=1, description="Plans that are tried in the world for a seed.")
+    effort: int = Field(120, ge=1, description="Plans that are tried in the world for a seed.")
+    patience: int = Field(
+        30, ge=1, description="Plans tried in a row without a new one that end the search."
+    )
     min_edits: int = Field(
         2,
         ge=1,
@@ -30,11 +33,14 @@ class PlanningOptions(ComponentConfig):
         1,
         ge=1,
         description="Fewest edits from the seed, its siblings and train tasks where min_edits "
-        "allows no plan at all: few functions can take a place of some seeds. Evaluation tasks "
-        "stay min_edits away.",
+        "allows too few plans: some seeds have hardly a call that another function could take "
+        "over. Such plans say so in their notes; evaluation tasks stay min_edits away.",
+    )
+    fallback_below: int = Field(
+        3, ge=0, description="Plans of a seed below which fallback_edits counts. 0: never."
     )
     plausibility_quantile: float = Field(
-        0.1,
+        0.05,
         ge=0,
         lt=1,
         description="Share of the train tasks that count as implausible when each is scored by the "

@@ -166,14 +166,20 @@ def _fits_in(entry: JsonValue, container: Any) -> bool:
 
 
 def patched(state: JsonObject, patches: Sequence[Patch]) -> JsonObject:
-    """The state with the changes; the given one stays as it is."""
-    new = copy.deepcopy(state)
+    """The state with the changes; the given one stays as it is, and shares parts with it."""
     for patch in patches:
-        parent: Any = new
-        for step in patch.path[:-1]:
-            parent = parent[step]
-        parent[patch.path[-1]] = copy.deepcopy(patch.value)
-    return new
+        state = _with(state, patch.path, copy.deepcopy(patch.value))
+    return state
+
+
+def _with(tree: Any, path: Path, value: Any) -> Any:
+    """The tree with the value there; it shares with the given one what is not on the path."""
+    if not path:
+        return value
+    copied = copy.copy(tree)
+    below = tree.get(path[0]) if isinstance(tree, dict) else tree[path[0]]
+    copied[path[0]] = _with(below, path[1:], value)
+    return copied
 
 
 def _containers(home: Home, world: World) -> list[Path]:

@@ -205,7 +205,9 @@ class _Run:
     def outcome(self) -> PlanningOutcome:
         """The plans found within the effort."""
         self._spend(self._options.effort)
-        if not self._found and self._options.fallback_edits < self._edits:
+        wanted = min(self._n, self._options.fallback_below)
+        if len(self._found) < wanted and self._options.fallback_edits < self._edits:
+            self._n = wanted
             self._edits = self._options.fallback_edits
             self._donors = self._planner.donors_by_tools(self._seed.task)
             self._spaces.clear()
@@ -214,8 +216,14 @@ class _Run:
         return PlanningOutcome(tuple(self._found), self._failures.reasons, self._failures.calls)
 
     def _spend(self, effort: int) -> None:
-        while effort > 0 and self._donors and len(self._found) < self._n:
-            effort -= self._attempt()
+        """Plans are tried until there are enough, or hope is lost."""
+        patience = self._options.patience
+        while min(effort, patience) > 0 and self._donors and len(self._found) < self._n:
+            before = len(self._found)
+            tried = self._attempt()
+            effort, patience = effort - tried, patience - tried
+            if len(self._found) > before:
+                patience = self._options.patience
 
     def _attempt(self) -> int:
         """How many plans have been tried in the world: one or none."""

@@ -58,6 +58,7 @@ class Space:
     edges: dict[tuple[int, int], tuple[bool, bool]]  # pair -> (data, hard)
     luck: list[dict[str, float]] = field(default_factory=list)  # per call: function -> factor
     dead_ends: int = 0  # draws in a row that led to nothing new
+    assignable: dict[tuple[int, str, Feeders], bool] = field(default_factory=dict)
     exhausted: bool = False  # no new sequence is left
 
     def tire(self, names: Names, factor: float = _TIRED) -> None:
@@ -171,7 +172,12 @@ class Search:
     def assignable(self, space: Space, names: Sequence[str], call: int, name: str) -> bool:
         """The function can carry the call's labels, fed by the functions before."""
         labels = space.skeleton.labels[call]
-        return bool(self.assigner.assignments(name, labels, feeders(labels, names)))
+        fed = feeders(labels, names)
+        known = space.assignable.get((call, name, fed))
+        if known is None:
+            known = bool(self.assigner.assignments(name, labels, fed))
+            space.assignable[call, name, fed] = known
+        return known
 
 
 def feeders(labels: tuple[Label, ...], names: Sequence[str]) -> Feeders:

@@ -10,7 +10,7 @@ from typing import Any
 from rods.interfaces import Environment
 from rods.structure.constants import Constants, Key, key
 from rods.structure.leaves import Scalar, walk
-from rods.structure.planning.catalog import Catalog, ParameterFacts
+from rods.structure.planning.catalog import Catalog, Flow, ParameterFacts
 from rods.structure.planning.derivations import Derivations
 from rods.structure.planning.patterns import WORD, places
 from rods.structure.planning.skeleton import Label
@@ -29,6 +29,7 @@ class Draw:
     value: JsonValue
     said: tuple[str, ...] = ()
     hole: bool = False
+    plain: bool = False  # the user says the value itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,12 @@ class Values:
     ) -> None:
         self._environment, self._catalog = environment, catalog
         self._specs = environment.tools()
+        self._insertable = {
+            (failure.partition(":")[0], recipe.parameter)
+            for failure, recipes in catalog.recipes.items()
+            for recipe in recipes
+            if recipe.kind == "insert"
+        }
         self._constants, self._derivations = constants, derivations
 
     def draws(self, place: Place, world: World, said: Said, rng: random.Random) -> list[Draw]:
@@ -78,7 +85,7 @@ class Values:
             leaves = [leaf for _, leaf in walk(value)]
             if all(_can_be_said(leaf) for leaf in leaves):
                 texts = tuple(_spelled(leaf) for leaf in leaves if not isinstance(leaf, bool))
-                yield Draw(value, texts, facts.prose)
+                yield Draw(value, texts, facts.prose, plain=True)
 
     def _again(
         self, place: Place, facts: ParameterFacts, world: World, rng: random.Random
@@ -116,23 +123,25 @@ class Values:
     def _hidden(
         self, place: Place, facts: ParameterFacts, world: World, said: Said, rng: random.Random
     ) -> Iterator[Draw]:
+        """What the world holds, though nobody has said or shown it; else what a patch can add."""
         allowed = self._constants.get((place.tool, place.parameter), frozenset())
+        missing = []
         for value in self.plain(place, facts, world, rng):
             leaves = [leaf for _, leaf in walk(value)]
-            if all(
-                world.donor.holds(leaf)
-                and not said.holds(leaf)
-                and key(leaf) not in allowed
-                and not world.shown(leaf)
-                for leaf in leaves
-            ):
-                yield Draw(value)
+            if all(_is_hidden(leaf, allowed, world, said) for leaf in leaves):
+                held = all(world.donor.holds(leaf) for leaf in leaves)
+                if held:
+                    yield Draw(value)
+                elif isinstance(value, str | int):
+                    missing.append(Draw(value))
+        if (place.tool, place.parameter) in self._insertable:
+            yield from missing
 
     def _derived(
         self, place: Place, facts: ParameterFacts, world: World, said: Said, rng: random.Random
     ) -> Iterator[Draw]:
         allowed = self._constants.get((place.tool, place.parameter), frozenset())
-        for value in self.plain(place, facts, world, rng):
+        for value in self._again(place, facts, world, rng) + self.plain(place, facts, world, rng):
             texts = list(self._phrased(value, allowed, world, said))
             if any(derived for _, derived in texts) and all(text for text, _ in texts):
                 yield Draw(value, tuple(text for text, _ in texts), facts.prose)
@@ -174,7 +183,25 @@ class Values:
     ) -> list[Any]:
         """Values of one result that the parameter takes and that no later result shows."""
         flows = self._catalog.flows_between(world.calls[producer].name, place.tool)
-        wanted = {flow.pattern for flow in flows if flow.parameter == place.parameter}
+        flows = [flow for flow in flows if flow.parameter == place.parameter]
+        seen = [flow for flow in flows if flow.weight > 1]  # what train tasks do comes first
+        return self._read(place, facts, world, said, producer, seen) or self._read(
+            place, facts, world, said, producer, flows
+        )
+
+    def _read(
+        self,
+        place: Place,
+        facts: ParameterFacts,
+        world: World,
+        said: Said,
+        producer: int,
+        flows: Sequence[Flow],
+    ) -> list[Any]:
+        """Values along these flows."""
+        if not flows:
+            return []
+        wanted = {flow.pattern for flow in flows}
         allowed = self._constants.get((place.tool, place.parameter), frozenset())
         kind = facts.items or facts.kind
         known = None
@@ -262,14 +289,10 @@ class Values:
 
 def prose(place: Place, world: World, rng: random.Random) -> str:
     """A neutral text that names what the plan has dealt with; a writer puts another there."""
-    topics = [
-        value
-        for call in world.calls
-        for value in call.arguments.values()
-        if isinstance(value, str) and 2 < len(value) < 40 and value.count(" ") < 2
-    ]
     name = place.parameter.replace("_", " ").capitalize()
-    topic = topics[-1] if topics else rng.choice(("today", "this week", "the next steps"))
+    topic = (
+        world.topics[-1] if world.topics else rng.choice(("today", "this week", "the next steps"))
+    )
     return f"{name} about {topic}"
 
 
@@ -292,6 +315,18 @@ def _is_kind(value: Any, kind: str) -> bool:
     if kind == "boolean":
         return isinstance(value, bool)
     return isinstance(value, dict) if kind == "object" else True
+
+
+def _is_hidden(leaf: Scalar, allowed: Collection[Key], world: World, said: Said) -> bool:
+    """Neither said nor shown nor a constant, and more than a number met by chance."""
+    if leaf is None or isinstance(leaf, bool) or _is_small(leaf) or key(leaf) in allowed:
+        return False
+    return not said.holds(leaf) and not world.shown(leaf)
+
+
+def _is_small(leaf: Scalar) -> bool:
+    """A number that stands everywhere by chance."""
+    return isinstance(leaf, int | float) and float(leaf).is_integer() and abs(leaf) < 100
 
 
 def _typed(value: Any, kind: str) -> Any:

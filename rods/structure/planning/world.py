@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,9 +51,10 @@ def text_of(state: JsonObject) -> str:
 class Said:
     """What the user says up to the present turn."""
 
-    __slots__ = ("folded", "lines", "numbers", "text")
+    __slots__ = ("_guarded", "folded", "lines", "numbers", "text")
 
     def __init__(self) -> None:
+        self._guarded: tuple[int, list[Scalar]] = (-1, [])  # a turn and its values
         self.lines: list[list[str]] = []  # one list a turn
         self.text = self.folded = ""
         self.numbers: set[float] = set()
@@ -68,9 +69,29 @@ class Said:
             self.folded += "\n" + text.casefold()
             self.numbers.update(number for _, number in transforms.numbers(text))
 
+    def guard(self, turn: int, values: Iterable[Scalar]) -> None:
+        """These values come from elsewhere in that turn: saying them there would change that."""
+        if self._guarded[0] != turn:
+            self._guarded = (turn, [])
+        self._guarded[1].extend(value for value in values if not isinstance(value, bool))
+
+    def spoils(self, turn: int, texts: Iterable[str]) -> bool:
+        """One of the texts would say a guarded value."""
+        return self._guarded[0] == turn and tells(texts, self._guarded[1])
+
     def holds(self, value: Scalar) -> bool:
         """The user has said the value."""
         return said(value, self.text, self.folded, self.numbers)
+
+
+def tells(texts: Iterable[str], values: Collection[Scalar]) -> bool:
+    """One of the texts says one of the values."""
+    for text in texts if values else ():
+        numbers = {number for _, number in transforms.numbers(text)}
+        folded = text.casefold()
+        if any(said(value, text, folded, numbers) for value in values):
+            return True
+    return False
 
 
 class World:
@@ -87,6 +108,7 @@ class World:
         self.answers: list[Any] = []
         self._state: JsonObject | None = donor.state
         self._shown: dict[str, Any] = {}
+        self.topics: list[str] = []  # names that the user has said
         self.failed: ToolCall | None = None  # the latest call that was undone for an error
         self.error = ""
 
@@ -120,13 +142,16 @@ class World:
         """A result of call ``since`` or a later one holds the value."""
         return any(holds(content, value) for content in self.contents[since:])
 
-    def attempt(self, call: ToolCall) -> str | None:
-        """Why the call was undone; None: it has been made, works and matters."""
-        if call in self.calls:
+    def attempt(self, call: ToolCall, *, alone: bool = False) -> str | None:
+        """Why the call was undone; None: it has been made, works and matters.
+
+        ``alone``: its turn has no other call, so it must show or change something by itself.
+        """
+        if any(c.name == call.name and c.arguments == call.arguments for c in self.calls):
             return "repeat"
         spec, facts = self._specs[call.name], self._catalog.tools[call.name]
         if spec.effect == "read":
-            return self._keep(call, self._read(call))
+            return self._keep(call, self._read(call), alone=alone)
         before = self.state
         snapshot = self.session.snapshot()
         result = self.session.call(call)
@@ -138,7 +163,7 @@ class World:
                 failure = "no_op"
             elif after == before and is_empty(parse(result.content)):
                 failure = "empty"
-            elif after == before and self._told(call.name, result.content):
+            elif after == before and self._told(call.name, result.content, alone=alone):
                 failure = "nothing new"
         if failure is not None:
             self.session.restore(snapshot)
@@ -158,20 +183,20 @@ class World:
             self.failed, self.error = call, failure
         return failure
 
-    def _keep(self, call: ToolCall, read: tuple[str | None, str]) -> str | None:
+    def _keep(self, call: ToolCall, read: tuple[str | None, str], *, alone: bool) -> str | None:
         failure, content = read
         if failure is None and is_empty(parse(content)):
             return "empty"
-        if failure is None and self._told(call.name, content):
+        if failure is None and self._told(call.name, content, alone=alone):
             return "nothing new"
         if failure is None:
             self._note(call, content)
         return failure
 
-    def _told(self, name: str, content: str) -> bool:
-        """The same function has answered the same before."""
+    def _told(self, name: str, content: str, *, alone: bool) -> bool:
+        """The same function, or any where it is ``alone``, has answered the same before."""
         made = zip(self.calls, self.contents, strict=True)
-        return any(call.name == name and told == content for call, told in made)
+        return any((alone or call.name == name) and told == content for call, told in made)
 
     def _note(self, call: ToolCall, content: str) -> None:
         self.calls.append(call)
