@@ -26,8 +26,10 @@ from rods.interfaces import Buffer, Component, Environment, Selector, Synthesize
 from rods.plugin_manager import Plugins, load_plugins
 from rods.pool import Pool
 from rods.presets import PRESETS
+from rods.synthesis.lm.config import EMBEDDED
 from rods.synthesis.lm.models import LanguageModels
 from rods.synthesis.service import SynthesisConfig
+from rods.types import Stage
 
 DEFAULTS = {"selector": "boundary", "buffer": "dual-control", "synthesizer": "skill-aligned"}
 PLAIN_TABLES: dict[str, type[BaseModel]] = {
@@ -156,7 +158,23 @@ def assemble(
         )
     loaded = load_plugins(run.plugins)
     run = run.model_copy(update={"preset": _apply_presets(loaded, settings, run)})
-    return Assembly(loaded, settings, run)
+    parts = Assembly(loaded, settings, run)
+    _suit_small_models(parts)
+    return parts
+
+
+def _suit_small_models(parts: Assembly) -> None:
+    """The embedded model words one message a call: a whole conversation is too much for it."""
+    if "lm" not in parts.settings.values.get("synthesis", {}):
+        return
+    writers = {model.model for model in parts.synthesis.lm.of(Stage.REWRITE)}
+    if writers == {(EMBEDDED,)} and "coherent_rewrite" in _keys(parts, "synthesizer"):
+        tables = {"synthesizer": {"coherent_rewrite": False}}
+        parts.settings.underlay(tables, f"suits {EMBEDDED}")
+
+
+def _keys(parts: Assembly, kind: str) -> set[str]:
+    return set(parts.component(kind).Config.model_fields)
 
 
 # ------------------------------------------------------------------------------- presets

@@ -9,6 +9,7 @@ import click
 
 from rods.cli.lm_options import lm_flags, lm_options
 from rods.cli.options import component_options, json_option, parts_without_demo
+from rods.errors import ConfigError, RodsError
 
 if TYPE_CHECKING:
     from rods.assembly import Assembly
@@ -69,9 +70,10 @@ def command(out: Path, resume: bool, dry_run: bool, as_json: bool, **options: An
     from rods.cli.output import print_json, say, stoppable_progress
 
     parts = _parts(options)
+    journal = _journal(out, resume)
     environment = parts.environment()
     try:
-        tuner = _tuner(parts, environment, _journal(out, resume), options)
+        tuner = _tuner(parts, environment, journal, options)
         with stoppable_progress("Tuning", tuner.trials) as advance:
             total = tuner.trials
             tuner.watch(lambda done: advance(min(done, total), f"{done} of {total} variants"))
@@ -80,6 +82,10 @@ def command(out: Path, resume: bool, dry_run: bool, as_json: bool, **options: An
             if dry_run:
                 return print_json(estimate.model_dump()) if as_json else None
             program, report = tuner.run()
+    except (KeyboardInterrupt, RodsError) as error:
+        if journal.exists():
+            error.add_note("What was paid for is kept: go on with the same command and --resume.")
+        raise
     finally:
         environment.close()
     if program.predictors:
@@ -93,7 +99,6 @@ def command(out: Path, resume: bool, dry_run: bool, as_json: bool, **options: An
 
 def _parts(options: dict[str, Any]) -> Assembly:
     """The parts, with language models that answer."""
-    from rods.errors import ConfigError
     from rods.synthesis.lm.preflight import require_models
 
     flags = lm_flags(options)
@@ -105,8 +110,6 @@ def _parts(options: dict[str, Any]) -> Assembly:
 
 
 def _journal(out: Path, resume: bool) -> Path:
-    from rods.errors import ConfigError
-
     path = out.with_name(f"{out.name}.journal.jsonl")
     if path.exists() and not resume:
         raise ConfigError(f"{path} holds an earlier tuning: --resume goes on with it; else --out.")

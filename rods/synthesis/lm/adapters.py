@@ -7,8 +7,7 @@ from typing import Any
 
 import dspy
 
-from rods.synthesis.lm.config import ModelConfig
-from rods.synthesis.lm.kinds import EMBEDDED
+from rods.synthesis.lm.config import EMBEDDED, ModelConfig
 
 
 def adapter_for(config: ModelConfig) -> dspy.Adapter:

@@ -10,6 +10,8 @@ from pydantic import Field, field_serializer, field_validator
 from rods.interfaces import ComponentConfig
 from rods.types import Stage
 
+SERVED = "openai/"  # of a server that speaks OpenAI's protocol
+EMBEDDED = "smollm2"  # runs in this process
 AdapterName = Literal["json", "chat", "plain"]
 
 
@@ -54,8 +56,10 @@ class LmConfig(ModelConfig):
     """Which language models word, choose and judge, and at what price."""
 
     program: str = Field("", description="A file of tuned prompts, as `rods tune` writes it.")
-    stages: tuple[Stage, ...] = Field(
-        tuple(Stage), description="Stages that use the default model; others work without one."
+    stages: tuple[Stage, ...] | None = Field(
+        None,
+        description="Stages that use the default model; others work without one. Default: all, "
+        "but for smollm2 alone the rewrite: it can word, not choose or judge.",
     )
     plan: tuple[ModelConfig, ...] = Field((), description="Models of the plan stage alone.")
     execute: tuple[ModelConfig, ...] = Field((), description="Models of the execute stage alone.")
@@ -77,8 +81,14 @@ class LmConfig(ModelConfig):
     def of(self, stage: Stage) -> tuple[ModelConfig, ...]:
         """The models of a stage, one name each; none: the stage works without a language model."""
         own: tuple[ModelConfig, ...] = getattr(self, stage.value)
-        tables = own or ((self,) if stage in self.stages else ())
+        tables = own or ((self,) if stage in self._default_stages else ())
         return tuple(single for table in tables for single in self._singles(table))
+
+    @property
+    def _default_stages(self) -> tuple[Stage, ...]:
+        if self.stages is not None:
+            return self.stages
+        return (Stage.REWRITE,) if set(self.model) == {EMBEDDED} else tuple(Stage)
 
     def _singles(self, table: ModelConfig) -> list[ModelConfig]:
         """The table with the defaults filled in, once for each of its models."""

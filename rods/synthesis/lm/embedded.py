@@ -9,12 +9,13 @@ from typing import Any
 import xllamacpp
 from dspy import lm15
 
-from rods.synthesis.lm.kinds import EMBEDDED
+from rods.synthesis.lm.config import EMBEDDED
 from rods.synthesis.lm.scripted import messages_of
 from rods.synthesis.lm.weights import open_weights
 
 _CONTEXT = 2048  # tokens of each request
 _AT_ONCE = 4
+_LONGEST = 256  # tokens of an answer; what it says after that repeats itself
 
 
 @cache
@@ -63,7 +64,7 @@ def _body(request: Any) -> dict[str, Any]:
     config = request.config
     body: dict[str, Any] = {
         "messages": messages_of(request),
-        "max_tokens": config.max_tokens or 256,
+        "max_tokens": min(config.max_tokens or _LONGEST, _LONGEST),
         "temperature": config.temperature or 0.0,
     }
     if config.top_p is not None:

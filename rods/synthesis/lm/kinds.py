@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from rods.synthesis.lm.config import ModelConfig
+from rods.synthesis.lm.config import SERVED, ModelConfig
 
-SERVED = "openai/"  # of a server that speaks OpenAI's protocol
-EMBEDDED = "smollm2"  # runs in this process
 HOSTED = "https://api.openai.com/v1"  # where a served model is without an address
 
 

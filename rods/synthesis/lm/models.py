@@ -6,6 +6,7 @@ ends with the ``with`` block, in any thread.
 
 from __future__ import annotations
 
+import logging
 import threading
 import zlib
 from collections.abc import Callable, Iterator
@@ -15,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rods.errors import ConfigError, ModelOutage
 from rods.synthesis.lm import usage
-from rods.synthesis.lm.config import LmConfig, ModelConfig
-from rods.synthesis.lm.kinds import EMBEDDED, SERVED
+from rods.synthesis.lm.config import EMBEDDED, SERVED, LmConfig, ModelConfig
 from rods.synthesis.lm.metered import Backend, Breaker, MeteredEngine
 from rods.types import Stage
 
@@ -109,6 +109,8 @@ class LanguageModels:
 
         from rods.synthesis.lm.adapters import adapter_for  # noqa: PLC0415 - needs dspy
 
+        # It has a handler of its own for every truncated answer; what that comes to is a rejection.
+        logging.getLogger("dspy").setLevel(logging.ERROR)
         (name,) = config.model
         where = (name, config.url)
         if where not in self._backends:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from rods.errors import ConfigError, DataError, RodsError, reason
-from rods.synthesis.lm.config import LmConfig, ModelConfig
-from rods.synthesis.lm.kinds import EMBEDDED, HOSTED, SERVED, served_name
+from rods.synthesis.lm.config import EMBEDDED, SERVED, LmConfig, ModelConfig
+from rods.synthesis.lm.kinds import HOSTED, served_name
 from rods.synthesis.tuning.tuned import read_program
 from rods.types import Check, Stage
 

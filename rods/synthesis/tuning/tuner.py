@@ -194,7 +194,7 @@ class Tuner:
     ) -> TuningReport:
         were, are = [float(t.ok) for t in before], [float(t.ok) for t in after]
         parts = {"train": self.seeds.train, "val": self.seeds.val, "held_out": self.seeds.held_out}
-        made = round(sum(are))
+        made, bill = round(sum(are)), self._trials.bill.rows()
         return TuningReport(
             seeds={name: len(part) for name, part in parts.items()},
             baseline=_yield(proportion(round(sum(were)), len(were))),
@@ -204,7 +204,7 @@ class Tuner:
             trials=self._trials.done,
             proposals=proposer.asked,
             refused=proposer.refused,
-            lm=costs(self._trials.bill.rows(), made, {}),
+            lm=costs(bill, made, {row.model: made for row in bill}),
         )
 
 
