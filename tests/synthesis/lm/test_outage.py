@@ -120,6 +120,7 @@ class Saboteur:
             self.server.start()
 
 
+@pytest.mark.slow
 def test_a_whole_run_ends_well_though_its_server_dies_in_between(
     stockroom: str, wording: str
 ) -> None:
