@@ -115,7 +115,7 @@ def _kinds(
     amount = numeric and facts.fresh and not facts.closed
     if SourceKind.DERIVED in facts.labels or facts.prose or amount:
         yield SourceKind.DERIVED
-    elif facts.kind == "string" and facts.values:
+    elif facts.kind == "string" and facts.values and facts.fresh:
         some = facts.values[:10]
         if sum(_derivable(value, derivations) for value in some) * 2 > len(some):
             yield SourceKind.DERIVED

@@ -69,10 +69,12 @@ class ToolFacts(_Facts):
     false_fields: list[str] = Field(default_factory=list)  # that train references show as false
     outputs: list[tuple[Pattern, str]] = Field(default_factory=list)  # place -> its JSON type
 
+    idle: int = 0  # calls of train references that changed nothing
+
     @property
-    def writes(self) -> bool:
-        """Calls of it usually change the visible state."""
-        return self.wrote * 2 > self.worked
+    def always_writes(self) -> bool:
+        """No call that worked has left the visible state as it was."""
+        return self.wrote > 0 and not self.idle
 
 
 class Catalog(_Facts):

@@ -47,6 +47,38 @@ def hard_edges(session: Session, calls: Sequence[ToolCall], fails: Fails) -> Har
     return frozenset(found)
 
 
+class Shadows:
+    """Worlds in which one call each has been left out, kept up while a plan grows."""
+
+    def __init__(self, session: Session, fails: Fails) -> None:
+        self._session, self._fails = session, fails
+        self._full = session.snapshot()
+        self._without: list[Any] = []
+        self._next: list[Any] = []
+
+    def close(self) -> None:
+        """The session behind all of them is closed."""
+        self._session.close()
+
+    def needed_by(self, call: ToolCall) -> frozenset[int]:
+        """The calls without which this one would fail."""
+        needed = set()
+        self._next = []
+        for left_out, snapshot in enumerate(self._without):
+            self._session.restore(snapshot)
+            if self._fails(call, self._session.call(call)):
+                needed.add(left_out)
+            self._next.append(self._session.snapshot())
+        return frozenset(needed)
+
+    def keep(self, call: ToolCall) -> None:
+        """The call that was asked about last belongs to the plan."""
+        self._without = [*self._next, self._full]
+        self._session.restore(self._full)
+        self._session.call(call)
+        self._full = self._session.snapshot()
+
+
 class Judgement:
     """Says which results count as failures: errors, and refusals in a field of their own."""
 

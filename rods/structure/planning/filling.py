@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rods.interfaces import Environment
 from rods.structure.leaves import Scalar, walk
 from rods.structure.planning.assigning import Assignment
 from rods.structure.planning.catalog import Catalog
-from rods.structure.planning.effects import Judgement
+from rods.structure.planning.effects import Judgement, Shadows
+from rods.structure.planning.options import Strictness
 from rods.structure.planning.patching import Patcher, patched, template_of
 from rods.structure.planning.search import Names, Search, Space, feeders
 from rods.structure.planning.values import Draw, Place, Values
@@ -69,6 +71,13 @@ class Means:
     validator: CallValidator
     max_swaps: int
     max_patches: int
+    strictness: Strictness
+
+    def shadows(self, donor: Donor) -> Shadows | None:
+        """The donor's world with one call each left out; none where state edges do not count."""
+        if self.strictness == "loose":
+            return None
+        return Shadows(self.environment.open(donor.task), self.judgement.fails)
 
     def world(self, donor: Donor) -> World:
         """The donor's world, fresh."""
@@ -99,6 +108,7 @@ class Filling:
     ) -> None:
         self._means, self._space, self._rng = means, space, rng
         self._world = means.world(donor)
+        self._shadows = means.shadows(donor)
         self._names = list(names)
         self._said, self._holes = Said(), list[frozenset[str]]()
         self._patches: list[Patch] = []
@@ -107,6 +117,7 @@ class Filling:
         self._turns = [turn for turn, count in enumerate(per_turn) for _ in range(count)]
         self.reached = 0  # calls that worked
         self._broken: _Made | None = None  # what the world answered with an error
+        self._error = ""
 
     def filled(self, failures: Failures) -> Filled | None:
         """The plan with values, or None; ``failures`` counts why."""
@@ -117,6 +128,8 @@ class Filling:
                     return None
         finally:
             self._world.close()
+            if self._shadows is not None:
+                self._shadows.close()
         self._said.say(len(self._space.skeleton.calls_per_turn) - 1, ())
         return Filled(
             self._world.donor,
@@ -134,6 +147,8 @@ class Filling:
         made = self._made(call, failures) or self._made_after_patch()
         if made is not None:
             luck[name] = min(1.5, luck.get(name, 1.0) * _LUCKY)
+            if self._shadows is not None:
+                self._shadows.keep(made.call)
             self._said.say(self._turns[call], made.said)
             self._world.topics.extend(filter(_is_topic, made.said))
             self._said.guard(self._turns[call], made.unsaid)
@@ -196,11 +211,22 @@ class Filling:
             seen.add(mark)
             made = _made(name, arguments, drawn)
             problem = self._clash(call, made) or self._means.validator.problem(made.call)
-            problem = problem or self._attempt(call, made)
+            problem = problem or self._attempt(call, made) or self._other_edges(call, made)
             if not problem:
                 return made, ""
             reason = reason or problem
         return None, reason
+
+    def _other_edges(self, call: int, made: _Made) -> str | None:
+        """The call has been undone where it needs other calls than the seed's does."""
+        if self._shadows is None:
+            return None
+        wanted = {i for i, j in self._space.skeleton.hard if j == call}
+        needed = self._shadows.needed_by(made.call)
+        if needed == wanted:
+            return None
+        self._world.undo()
+        return "needs too much" if needed - wanted else "needs too little"
 
     def _clash(self, call: int, made: _Made) -> str | None:
         """What is said would change where another value of the turn comes from."""
@@ -220,7 +246,7 @@ class Filling:
         alone = self._space.skeleton.calls_per_turn[self._turns[call]] == 1
         reason = self._world.attempt(made.call, alone=alone) or ""
         if self._world.failed is not None and self._broken is None:
-            self._broken = made
+            self._broken, self._error = made, self._world.error
         return reason
 
     # ------------------------------------------------------------------------ patches
@@ -229,10 +255,10 @@ class Filling:
         made = self._broken
         if made is None or len(self._patches) >= self._means.max_patches:
             return None
-        recipes = self._means.catalog.recipes.get(template_of(made.call, self._world.error), [])
+        recipes = self._means.catalog.recipes.get(template_of(made.call, self._error), [])
         left = _PATCHES_TRIED
         for recipe in recipes:
-            why = self._world.error[:200]
+            why = self._error[:200]
             for patch in self._means.patcher.patches(recipe, made.call, self._world, why):
                 left -= 1
                 if left < 0:
@@ -249,12 +275,33 @@ class Filling:
         try:
             donor = Donor.of(means.environment, task.model_copy(update={"initial_state": state}))
             world = means.world(donor)
-            if any(world.attempt(each) is not None for each in (*self._world.calls, call)):
-                world.close()
+            made = all(world.attempt(each) is None for each in (*self._world.calls, call))
+            if not made or world.contents[:-1] != self._world.contents:
+                world.close()  # an answer that shows the change would be where the value is from
                 return False
         except Exception:  # noqa: BLE001 - a world may refuse a changed state in any way
             return False
+        wanted = {i for i, j in self._space.skeleton.hard if j == len(self._holes)}
+        shadows = self._shadowed(donor, world.calls)
+        if shadows is not None and shadows.needed_by(call) != wanted:
+            shadows.close()
+            world.close()
+            return False
+        self._replace(world, shadows)
+        return True
+
+    def _shadowed(self, donor: Donor, calls: Sequence[ToolCall]) -> Shadows | None:
+        """The shadows of all calls but the last."""
+        shadows = self._means.shadows(donor)
+        if shadows is not None:
+            for call in calls[:-1]:
+                shadows.needed_by(call)
+                shadows.keep(call)
+        return shadows
+
+    def _replace(self, world: World, shadows: Shadows | None) -> None:
         world.topics = self._world.topics
         self._world.close()
-        self._world = world
-        return True
+        if self._shadows is not None:
+            self._shadows.close()
+        self._world, self._shadows = world, shadows

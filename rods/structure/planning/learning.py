@@ -237,6 +237,7 @@ class Conclusions:
             worked=seen.worked[name],
             wrote=seen.wrote[name],
             seen=seen.worked[name],
+            idle=seen.worked[name] - seen.wrote[name],
             false_fields=sorted(seen.falses[name]),
             outputs=sorted(seen.outputs[name].items()),
         )

@@ -134,6 +134,7 @@ class StructurePlanner:
             validator=CallValidator(self._environment.tools()),
             max_swaps=self._options.max_swaps,
             max_patches=self._options.max_patches,
+            strictness=self._options.strictness,
         )
 
     @cached_property

@@ -15,6 +15,7 @@ from rods.structure.planning.derivations import Derivations
 from rods.structure.planning.patterns import WORD, places
 from rods.structure.planning.skeleton import Label
 from rods.structure.planning.world import Said, World
+from rods.structure.sources import field_fits
 from rods.types import JsonValue, SourceKind
 
 _MOST = 8
@@ -216,6 +217,8 @@ class Values:
                 continue
             if known and pattern[-1:] == (WORD,) and value not in known:
                 continue
+            if _is_small(value) and not field_fits(pattern, place.parameter):
+                continue  # the labels take it for a coincidence
             found.setdefault(repr(value), value)
         return list(found.values())
 

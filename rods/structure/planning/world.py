@@ -107,6 +107,7 @@ class World:
         self.contents: list[str] = []
         self.answers: list[Any] = []
         self._state: JsonObject | None = donor.state
+        self._undo: tuple[Any, JsonObject | None] | None = None  # before the latest call
         self._shown: dict[str, Any] = {}
         self.topics: list[str] = []  # names that the user has said
         self.failed: ToolCall | None = None  # the latest call that was undone for an error
@@ -151,6 +152,7 @@ class World:
             return "repeat"
         spec, facts = self._specs[call.name], self._catalog.tools[call.name]
         if spec.effect == "read":
+            self._undo = None
             return self._keep(call, self._read(call), alone=alone)
         before = self.state
         snapshot = self.session.snapshot()
@@ -159,7 +161,7 @@ class World:
         after = None
         if failure is None:
             after = self.session.state()
-            if facts.writes and after == before:
+            if facts.always_writes and after == before:
                 failure = "no_op"
             elif after == before and is_empty(parse(result.content)):
                 failure = "empty"
@@ -168,10 +170,19 @@ class World:
         if failure is not None:
             self.session.restore(snapshot)
             return failure
-        self._state = after
+        self._state, self._undo = after, (snapshot, before)
         self._shown.clear()
         self._note(call, result.content)
         return None
+
+    def undo(self) -> None:
+        """The latest call has not been made; once only."""
+        for made in (self.calls, self.contents, self.answers):
+            made.pop()
+        if self._undo is not None:
+            snapshot, self._state = self._undo
+            self.session.restore(snapshot)
+            self._shown.clear()
 
     def _read(self, call: ToolCall) -> tuple[str | None, str]:
         result = self.session.call(call)
