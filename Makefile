@@ -55,11 +55,12 @@ $(VLLM_VENV)/.ready: $(PROJECTS) $(VLLM_CONSTRAINTS) $(VLLM_TESTS)/shim/pyprojec
 	$(VLLM_VENV)/bin/pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	@touch $@
 
-check: setup  ## Lint, format, types, layers
+check: setup  ## Lint, format, types, layers, and what the docs show
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy rods environments/rods-bfcl/rods_bfcl environments/rods-office/rods_office plugins/rods-grpo-trl/rods_grpo_trl benchmarks scripts
 	$(BIN)/lint-imports
+	$(BIN)/pytest -q tests/test_docs.py
 
 docs: setup  ## The documentation as a site, in site/; a broken link fails
 	$(BIN)/python scripts/option_tables.py --check

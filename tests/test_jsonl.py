@@ -29,7 +29,7 @@ def write(path: Path, *lines: str, fault: BaseException | None = None) -> None:
             raise fault
 
 
-@settings(deadline=None, max_examples=30)  # each example waits for the disk
+@settings(max_examples=30)  # each example waits for the disk
 @given(st.lists(st.dictionaries(st.text(), VALUES), max_size=5), st.sampled_from(["a", "a.gz"]))
 def test_what_is_written_is_read_again(records: list[dict[str, object]], name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:

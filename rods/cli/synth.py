@@ -61,7 +61,7 @@ Equal tasks, options and --seed give an equal file."""
 @click.option("--seed", type=click.IntRange(0), help="Of the choices.  [default: run.seed, 0]")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Task lines (.gz too).")
 @json_option
-def command(split: str, wanted: int, out: Path, as_json: bool, **options: Any) -> None:
+def command(split: str, wanted: int, out: Path, as_json: bool, **options: Any) -> int:
     """Make variants of train tasks that are executed, checked and near the seed in structure.
 
     Each seed is asked in turn until -n variants are admitted or no seed gives any more. Every
@@ -97,6 +97,7 @@ def command(split: str, wanted: int, out: Path, as_json: bool, **options: Any) -
     if report.admitted < wanted:
         say(f"Only {report.admitted} of {wanted} variants: {_why(report)}")
     _show(report, measured, out, as_json)
+    return 0 if report.admitted else 1
 
 
 def _why(report: VariantReport) -> str:

@@ -83,7 +83,7 @@ def test_without_a_boundary_task_the_file_is_empty_and_the_reason_is_said(
 ) -> None:
     path = rollouts(tmp_path / "r.jsonl", fake_train_base_0=[1, 1])
     done = synth(here, "--from-rollouts", path)
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert done.stderr == "Only 0 of 100 variants: no measured task lies on the boundary.\n"
     assert written(tmp_path / "v.jsonl") == []
 

@@ -114,7 +114,7 @@ def check(pool: Pool, other: Pool, done: Sequence[Operation], step: int) -> None
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck), phases=PHASES)
+@settings(max_examples=20, suppress_health_check=list(HealthCheck), phases=PHASES)
 @given(done=st.lists(operations, min_size=8, max_size=16), step=st.integers(0, 6))
 def test_a_rewound_pool_equals_the_one_that_stopped_there(
     empty_file: Path, done: list[Operation], step: int

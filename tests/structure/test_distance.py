@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rods.structure.distance import distance, isomorphic
@@ -51,13 +51,11 @@ def reordered(profile: ComplexityProfile, seed: int) -> ComplexityProfile:
     )
 
 
-@settings(deadline=None)
 @given(profiles(), st.integers(0, 99))
 def test_the_order_inside_a_turn_does_not_count(profile: ComplexityProfile, seed: int) -> None:
     assert distance(profile, reordered(profile, seed)) == 0
 
 
-@settings(deadline=None)
 @given(profiles(), profiles())
 def test_distance_is_symmetric_bounded_and_zero_only_for_isomorphic_profiles(
     a: ComplexityProfile, b: ComplexityProfile
@@ -68,7 +66,6 @@ def test_distance_is_symmetric_bounded_and_zero_only_for_isomorphic_profiles(
     assert (found == 0) == isomorphic(a, b)
 
 
-@settings(deadline=None)
 @given(profiles())
 def test_another_kind_is_another_profile(profile: ComplexityProfile) -> None:
     assert distance(profile, profile.model_copy(update={"kind": "miss_func"})) > 0

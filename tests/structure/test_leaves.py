@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rods.structure.leaves import find, like, parse, read, same, walk
@@ -20,14 +20,12 @@ _TREES = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(_TREES)
 def test_every_leaf_is_read_at_its_path(tree: object) -> None:
     for path, leaf in walk(tree):
         assert read(tree, path) == leaf
 
 
-@settings(deadline=None)
 @given(_TREES)
 def test_json_answers_are_parsed_and_other_texts_stay_themselves(tree: object) -> None:
     assert parse(json.dumps(tree)) == tree

@@ -36,7 +36,7 @@ _VALUES = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.sampled_from(_SCHEMAS), _VALUES)
 def test_the_verdict_is_that_of_jsonschema(schema: dict[str, Any], value: Any) -> None:
     valid = jsonschema.Draft202012Validator(schema).is_valid(value)

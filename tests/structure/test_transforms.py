@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rods.structure import transforms as tf
@@ -84,7 +84,6 @@ def test_spelling_ignores_case_spaces_prefix_and_extension() -> None:
     assert not tf.respelled("Minutes.txt", words)
 
 
-@settings(deadline=None)
 @given(st.text("aB _-1"))
 def test_squashing_twice_changes_nothing(text: str) -> None:
     assert tf.squash(tf.squash(text)) == tf.squash(text)

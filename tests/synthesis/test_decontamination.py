@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rods.synthesis.decontamination import (
@@ -81,7 +81,6 @@ def test_a_task_without_calls_or_words_is_clean() -> None:
     assert problem(task(""), task("", "1")) is None
 
 
-@settings(deadline=None)
 @given(st.text("ab", max_size=6), st.text("ab", max_size=6), st.text("ab", max_size=6))
 def test_edit_distance_is_a_metric(a: str, b: str, c: str) -> None:
     ab, bc, ac = (edit_distance(list(x), list(y)) for x, y in ((a, b), (b, c), (a, c)))

@@ -6,7 +6,7 @@ import random
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rods.synthesis.fresh import Dice, cased, spelled, with_day
@@ -35,7 +35,6 @@ def shape(text: str) -> str:
     return re.sub(r"\d", "9", text)
 
 
-@settings(deadline=None)
 @given(st.sampled_from(_NAMES), st.integers())
 def test_a_new_name_keeps_the_pattern_and_is_another(name: str, seed: int) -> None:
     new = Dice(random.Random(seed)).renamed(name)
@@ -45,7 +44,6 @@ def test_a_new_name_keeps_the_pattern_and_is_another(name: str, seed: int) -> No
         assert new.endswith(name[name.rindex(".") :])
 
 
-@settings(deadline=None)
 @given(st.sampled_from(_NAMES), st.integers())
 def test_no_word_without_a_vowel_is_made_up(name: str, seed: int) -> None:
     new = Dice(random.Random(seed)).renamed(name)
@@ -93,7 +91,6 @@ def test_a_phrase_keeps_case_and_end(text: str) -> None:
     assert (new[-1] if new[-1] in ".!?" else "") == (text[-1] if text[-1] in ".!?" else "")
 
 
-@settings(deadline=None)
 @given(st.one_of(st.integers(10, 10**9), st.decimals(1, 10_000, places=2).map(float)))
 def test_a_new_number_is_near_and_as_round(old: int | float) -> None:
     new = Dice(random.Random(int(old))).number(old)

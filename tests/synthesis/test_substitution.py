@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rods.synthesis.substitution import (
@@ -32,14 +32,12 @@ _TREES = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(_TEXTS)
 def test_there_and_back_is_the_same_text(text: str) -> None:
     there = Substitution(_MAP)
     assert there.inverse().text(there.text(text)) == text
 
 
-@settings(deadline=None)
 @given(_TREES)
 def test_there_and_back_is_the_same_tree(tree: Any) -> None:
     there = Substitution(_MAP, {1500: 2717})
@@ -48,7 +46,6 @@ def test_there_and_back_is_the_same_tree(tree: Any) -> None:
     assert repr(back) == repr(tree)  # 1500.0 stays a float, the order of keys stays
 
 
-@settings(deadline=None)
 @given(_TEXTS)
 def test_what_stands_inside_a_longer_word_stays(text: str) -> None:
     changed = Substitution(_MAP).text(text)
@@ -58,7 +55,6 @@ def test_what_stands_inside_a_longer_word_stays(text: str) -> None:
     assert changed.count("reports") == text.count("reports")
 
 
-@settings(deadline=None)
 @given(_TEXTS)
 def test_a_template_renders_what_the_substitution_gives(text: str) -> None:
     substitution = Substitution(_MAP)
@@ -68,7 +64,6 @@ def test_a_template_renders_what_the_substitution_gives(text: str) -> None:
     assert template.render({}) == text
 
 
-@settings(deadline=None)
 @given(_TREES)
 def test_a_tree_template_leaves_the_seed_alone(tree: Any) -> None:
     before = repr(tree)
@@ -78,13 +73,11 @@ def test_a_tree_template_leaves_the_seed_alone(tree: Any) -> None:
     assert repr(tree) == before
 
 
-@settings(deadline=None)
 @given(_TEXTS, st.sampled_from(_OLD))
 def test_counting_agrees_with_cutting(text: str, spelling: str) -> None:
     assert occurrences(text, spelling) == len(cut(text, [spelling])) // 2
 
 
-@settings(deadline=None)
 @given(_TEXTS)
 def test_cutting_is_what_a_regular_expression_finds(text: str) -> None:
     ordered = sorted(_OLD, key=len, reverse=True)

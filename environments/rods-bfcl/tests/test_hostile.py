@@ -96,7 +96,7 @@ def everything() -> Task:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_any_json_arguments_give_a_result_at_once(
     environment: BfclEnvironment, everything: Task, data: st.DataObject
@@ -115,7 +115,6 @@ def test_any_json_arguments_give_a_result_at_once(
     assert json.dumps(session.state())
 
 
-@settings(deadline=None)  # the first example reads the tasks
 @given(
     st.sampled_from(
         [

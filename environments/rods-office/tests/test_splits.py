@@ -72,7 +72,7 @@ def test_no_word_of_a_template_or_a_tool_is_a_name() -> None:
     assert not known & (HELD_OUT | TRAIN)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(st.sampled_from(LEVEL_NAMES), st.integers(0, 10**6))
 def test_training_and_evaluation_share_no_name(level: LevelName, seed: int) -> None:
     environment = OfficeEnvironment(

@@ -44,7 +44,7 @@ def earned(environment: OfficeEnvironment, task: Task, agent: Agent) -> float:
 any_level, any_seed = st.sampled_from(LEVEL_NAMES), st.integers(0, 10**6)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(any_level, any_seed)
 def test_the_reference_earns_1_and_silence_nothing(level: LevelName, seed: int) -> None:
     environment = office(level, seed)
@@ -79,7 +79,7 @@ def at_random(environment: OfficeEnvironment) -> Agent:
     return agent
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(any_level, any_seed)
 def test_the_calls_of_a_seed_earn_nothing_on_its_variant(level: LevelName, seed: int) -> None:
     environment = office(level, seed)
@@ -95,7 +95,7 @@ def test_the_calls_of_a_seed_earn_nothing_on_its_variant(level: LevelName, seed:
             assert earned(environment, task, replayed) == 0
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(any_level, any_seed)
 def test_no_goal_holds_before_its_turn(level: LevelName, seed: int) -> None:
     """Each turn of a reference changes the state, or ends in a result that it has to show."""
@@ -110,7 +110,7 @@ def test_no_goal_holds_before_its_turn(level: LevelName, seed: int) -> None:
             assert not turn.reference or session.changes(before) or last_reads
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(any_level, any_seed)
 def test_every_argument_was_said_or_shown_before(level: LevelName, seed: int) -> None:
     environment = office(level, seed)
@@ -129,7 +129,7 @@ def _shown(value: str, known: set[str]) -> bool:
     return any(value in text for text in known if " " in text)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(any_level, any_seed)
 def test_tasks_survive_json_and_have_ids_of_their_own(level: LevelName, seed: int) -> None:
     tasks = all_tasks(office(level, seed))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rods.structure.planning.novelty import Novelty, edit_distance
@@ -10,7 +10,6 @@ from rods.structure.planning.novelty import Novelty, edit_distance
 _NAMES = st.lists(st.sampled_from("abcd"), max_size=5).map(tuple)
 
 
-@settings(deadline=None)
 @given(st.lists(_NAMES, max_size=4), _NAMES, st.integers(1, 4))
 def test_near_is_fewer_edits_than_asked_for(
     known: list[tuple[str, ...]], names: tuple[str, ...], edits: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rods.structure.leaves import find
@@ -20,7 +20,6 @@ _TREES = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(_TREES)
 def test_every_value_is_read_at_its_pattern(tree: Any) -> None:
     for pattern, value in places(tree):
