@@ -12,7 +12,9 @@ import click
 import pytest
 
 from rods import hookspecs
+from rods.assembly import assemble
 from rods.cli import rods as cli
+from rods.types import Stage
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -46,6 +48,39 @@ def test_a_command_of_a_page_is_understood(line: str) -> None:
             assert found is not None, line
             group = found
         group.make_context(group.name, words)  # parses the options, runs nothing
+
+
+def synthesis_files() -> list[str]:
+    files = (block for page in PAGES for block in blocks(page, "toml"))
+    return [text for text in files if "[synthesis" in text]
+
+
+@pytest.mark.parametrize("text", synthesis_files())
+def test_a_file_of_a_page_sets_the_synthesis(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(text)
+    parts = assemble(config=path)  # refuses tables and keys that there are not
+    parts.config("synthesizer")
+    assert parts.synthesis.lm.used
+
+
+def test_the_example_with_all_kinds_of_tables_means_what_it_says(tmp_path: Path) -> None:
+    path = tmp_path / "models.toml"
+    path.write_text(blocks(ROOT / "docs" / "models.md", "toml")[0])
+    parts = assemble(config=path)
+    lm = parts.synthesis.lm
+    said = {
+        stage: [(m.model[0], m.url.split("/")[2], m.temperature, m.price_in) for m in lm.of(stage)]
+        for stage in (Stage.PLAN, Stage.REWRITE, Stage.CRITIQUE)
+    }
+    writer = ("openai/writer-32b", "localhost:8000", 0.8, 0.2)
+    judges = [(f"openai/judge-{one}", "models.example", 0.0, 1.0) for one in "abc"]
+    assert said == {
+        Stage.PLAN: [writer],
+        Stage.REWRITE: [writer, ("openai/writer-7b", "localhost:8001", 0.8, 0.05)],
+        Stage.CRITIQUE: judges,
+    }
+    assert parts.config("synthesizer").judging.judges == len(judges)
 
 
 def test_the_table_of_hooks_is_complete() -> None:
