@@ -1,4 +1,4 @@
-"""V. Augment without a language model: harder kinds as pure edits of a verified base task.
+"""V. Augment: harder kinds as edits of a verified base task; a model words what is left out.
 
 The reference moves with the edit and the critique sees the result again, against the profile that
 the edit implies. All kinds are off by default: the selector's quotas and every comparison by kind
@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Self
+from typing import NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -24,9 +24,13 @@ from rods.structure.trace import replay
 from rods.synthesis.contracts import AugmentStage, Draft, rejection
 from rods.synthesis.fresh import Dice
 from rods.synthesis.reasons import Reason
-from rods.synthesis.structures.base_form import structural_distance
+from rods.synthesis.structures.assistant import Assistant, NoAssistant
+from rods.synthesis.structures.base_form import split_profile, structural_distance
 from rods.synthesis.substitution import occurrences
-from rods.types import ComplexityProfile, Kind, Rejection, SourceKind, Stage, Task, Turn
+from rods.synthesis.wording.blurring import blurred
+from rods.synthesis.wording.checks import telling_names
+from rods.synthesis.wording.phrases import plain
+from rods.types import Kind, Rejection, SourceKind, Stage, Task, Turn
 
 _HANDED_OVER = "You have more tools now. Please go on with what I asked for."
 _BEFORE = "First some background, of which nothing needs to be done."
@@ -69,14 +73,27 @@ class AugmentConfig(ComponentConfig):
         }
 
 
+class _Blank(NamedTuple):
+    """A value that a turn says and that the conversation tells nowhere before."""
+
+    turn: int
+    parameter: str
+    spelling: str
+
+
 class KindEditor(AugmentStage):
     """Edits base drafts."""
 
     def __init__(
-        self, config: AugmentConfig, environment: Environment, labeller: Labeller | None = None
+        self,
+        config: AugmentConfig,
+        environment: Environment,
+        labeller: Labeller | None = None,
+        assistant: Assistant | None = None,
     ) -> None:
         """``labeller`` tells the sources of new structures, whose blueprint is the seed's."""
         self._config, self._environment, self._labeller = config, environment, labeller
+        self._assistant = assistant or NoAssistant()
 
     def augment(self, draft: Draft, rng: random.Random) -> Draft | Rejection:
         """The draft as the kind that its plan names; a rejection where no turn admits it."""
@@ -89,7 +106,8 @@ class KindEditor(AugmentStage):
         if like is not None:  # the seed is of this kind already: as it is split, if possible
             apart = [structural_distance(edit.expected, like) for edit in edits]
             edits = [edit for edit, far in zip(edits, apart, strict=True) if far == min(apart)]
-        return rng.choice(edits)
+        chosen = rng.choice(edits)
+        return self._reworded(draft, chosen, rng) if kind == "miss_param" else chosen
 
     def widen(self, draft: Draft, rng: random.Random) -> Draft:
         """With its share, the draft with tools on offer that its reference does not need."""
@@ -150,6 +168,9 @@ class KindEditor(AugmentStage):
     # ------------------------------------------------------------------ missing parameter
     def _left_out(self, draft: Draft) -> Iterator[Draft]:
         """One edit for each value that the conversation gives only once, in this very turn."""
+        yield from (_cut(draft, blank) for blank in self._blanks(draft))
+
+    def _blanks(self, draft: Draft) -> Iterator[_Blank]:
         trace = draft.execution.trace
         for source in self._sources(draft):
             if source.kind is not SourceKind.USER or source.path:
@@ -159,16 +180,23 @@ class KindEditor(AugmentStage):
             if isinstance(value, str | int | float) and not isinstance(value, bool):
                 spelling = _said_once(draft, index, value)
                 if spelling:
-                    yield self._blurred(draft, index, source.parameter, spelling)
+                    yield _Blank(index, source.parameter, spelling)
 
-    @staticmethod
-    def _blurred(draft: Draft, index: int, parameter: str, spelling: str) -> Draft:
-        asked, noun = draft.task.turns[index], _plain(parameter)
-        vague = "some" if spelling[0].isdigit() and _is_number(spelling) else f"a certain {noun}"
-        quoted = re.compile(rf"(?:\b[Tt]he )?[$€£'\"`‘“]?{re.escape(spelling)}['\"`’”]?")
-        user = quoted.sub(lambda _: vague, asked.user, count=1)
-        later = Turn(user=f"The {noun} is {spelling}.", reference=asked.reference)
-        return _split(draft, draft.task, index, user, later, "miss_param", parameter)
+    def _reworded(self, draft: Draft, edited: Draft, rng: random.Random) -> Draft:
+        """Both messages in a model's words; as the rules have cut them where those do not hold."""
+        if draft.execution.plan.proposal is None or not self._assistant.helps(Stage.AUGMENT):
+            return edited
+        blank = next(blank for blank in self._blanks(draft) if _cut(draft, blank) == edited)
+        key = f"{draft.task.parent_id}/{rng.getrandbits(32)}"
+        turn = draft.task.turns[blank.turn]
+        words = blurred(
+            self._assistant, key, turn, blank.parameter, blank.spelling, self._telling_names
+        )
+        return edited if words is None else _supplied(draft, blank, *words)
+
+    @cached_property
+    def _telling_names(self) -> frozenset[str]:
+        return frozenset(telling_names(self._environment.tools().values()))
 
     # ------------------------------------------------------------------ long context
     def _lengthened(self, draft: Draft, rng: random.Random) -> Draft:
@@ -197,20 +225,30 @@ class KindEditor(AugmentStage):
         return " ".join(dice.sentence() for _ in range(self._config.background_sentences))
 
 
+def _cut(draft: Draft, blank: _Blank) -> Draft:
+    """The value is cut out of the sentence and told in a plain one."""
+    noun, spelling = plain(blank.parameter), blank.spelling
+    vague = "some" if spelling[0].isdigit() and _is_number(spelling) else f"a certain {noun}"
+    quoted = re.compile(rf"(?:\b[Tt]he )?[$€£'\"`‘“]?{re.escape(spelling)}['\"`’”]?")
+    user = quoted.sub(lambda _: vague, draft.task.turns[blank.turn].user, count=1)
+    return _supplied(draft, blank, user, f"The {noun} is {spelling}.")
+
+
+def _supplied(draft: Draft, blank: _Blank, user: str, later: str) -> Draft:
+    turn = Turn(user=later, reference=draft.task.turns[blank.turn].reference)
+    return _split(draft, draft.task, blank.turn, user, turn, "miss_param", blank.parameter)
+
+
 def _split(
     draft: Draft, task: Task, index: int, user: str, later: Turn, kind: Kind, what: str
 ) -> Draft:
     """Turn ``index`` asks in vain; ``later`` follows with the reference."""
     asked = Turn(user=user, reveals=task.turns[index].reveals)
     turns = (*task.turns[:index], asked, later, *task.turns[index + 1 :])
-    calls = draft.expected.calls_per_turn
-    expected: ComplexityProfile = draft.expected.model_copy(
-        update={"kind": kind, "calls_per_turn": (*calls[:index], 0, *calls[index:])}
-    )
     return replace(
         draft,
         task=task.model_copy(update={"kind": kind, "turns": turns}),
-        expected=expected,
+        expected=split_profile(draft.expected, index, kind),
         edit=f"{kind}:{index}:{what}",
         claimed=None,
     )
@@ -241,9 +279,3 @@ def _spelled(value: Scalar) -> Iterator[str]:
 
 def _is_number(spelling: str) -> bool:
     return spelling.replace(",", "").replace(".", "").isdigit()
-
-
-def _plain(parameter: str) -> str:
-    """The parameter's name in plain words: ``fileName2`` is a file name."""
-    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", parameter)
-    return " ".join(words).lower() or "value"

@@ -76,7 +76,7 @@ class Draft:
     task: Task
     execution: Execution
     expected: ComplexityProfile
-    edit: str = ""  # what the augmentation did
+    edit: str = ""  # what the augmentation did, or the writer in its place
     claimed: Trace | None = None  # an execution of exactly this reference, if there was one
     substitutions: Mapping[str, str] = field(default_factory=dict)
     refined: int = 0  # times that it was worded again after the critique's remarks
@@ -146,11 +146,21 @@ class CritiqueStage(ABC):
 
     @abstractmethod
     def critique(self, draft: Draft) -> Rejection | None:
-        """None: the draft passes every gate."""
+        """None: the draft passes every gate. Asked before and after an augmentation."""
+
+    def judge(self, draft: Draft) -> Rejection | None:
+        """The verdict that is too dear to be asked twice: on the draft after its augmentation.
+
+        By default nothing is left to judge.
+        """
+        return None
 
 
 class AugmentStage(ABC):
-    """V. Makes a harder kind of a verified draft; the critique sees it again."""
+    """V. Makes a harder kind of a verified draft; the critique sees it again.
+
+    Not asked where the rewriting has made the kind with its words already (``Draft.edit``).
+    """
 
     @abstractmethod
     def augment(self, draft: Draft, rng: random.Random) -> Draft | Rejection:

@@ -89,7 +89,12 @@ class Pipeline:
         return None, rejections
 
     def _attempt(self, plan: Plan, rng: random.Random) -> Draft | Rejection:
-        made = self._edited(plan, rng)
+        draft = self._worded(plan, rng)
+        made = draft if isinstance(draft, Rejection) else self._verified(draft, rng)
+        if isinstance(made, Rejection):
+            if isinstance(draft, Rejection) or made.reason != Reason.QUERY_VERIFY_FAILED:
+                return made
+            made = self._refined(draft, made, rng)
         if isinstance(made, Rejection):
             return made
         wider = self._stages.augment.widen(made, rng)
@@ -97,38 +102,37 @@ class Pipeline:
             return made
         return wider
 
-    def _edited(self, plan: Plan, rng: random.Random) -> Draft | Rejection:
-        draft = self._draft(plan, rng)
-        if isinstance(draft, Rejection) or plan.edit is None:
-            return draft
-        augmented = self._stages.augment.augment(draft, rng)
-        if isinstance(augmented, Rejection):
-            return augmented
-        return self._stages.critique.critique(augmented) or augmented
-
-    def _draft(self, plan: Plan, rng: random.Random) -> Draft | Rejection:
-        """Executed, worded and through every gate."""
+    def _worded(self, plan: Plan, rng: random.Random) -> Draft | Rejection:
         execution = self._stages.execute.execute(plan, rng)
         if isinstance(execution, Rejection):
             return execution
-        draft = self._stages.rewrite.rewrite(execution, rng)
-        if isinstance(draft, Rejection):
-            return draft
-        found = self._stages.critique.critique(draft)
-        if found is not None and found.reason == Reason.QUERY_VERIFY_FAILED:
-            return self._refined(draft, found, rng)
-        return found or draft
+        return self._stages.rewrite.rewrite(execution, rng)
+
+    def _verified(self, draft: Draft, rng: random.Random) -> Draft | Rejection:
+        """The draft as the kind that its plan wants, through every gate and judged once."""
+        critic, edit = self._stages.critique, draft.execution.plan.edit
+        if found := critic.critique(draft):
+            return found
+        if edit is not None and not draft.edit:
+            augmented = self._stages.augment.augment(draft, rng)
+            if isinstance(augmented, Rejection):
+                return augmented
+            draft = augmented
+            if found := critic.critique(draft):
+                return found
+        return critic.judge(draft) or draft
 
     def _refined(self, draft: Draft, found: Rejection, rng: random.Random) -> Draft | Rejection:
         """Only the words were wrong: they are written once more."""
         refined = self._stages.rewrite.refine(draft, found.detail, rng)
         if refined is None or isinstance(refined, Rejection):
             return refined or found
-        return self._stages.critique.critique(refined) or refined
+        return self._verified(refined, rng)
 
     def _trial(self, plan: Plan, rng: random.Random) -> Rejection | None:
-        made = self._draft(plan, rng)
-        return made if isinstance(made, Rejection) else None
+        """Why a draft of the plan falls through the gates, before any augmentation."""
+        made = self._worded(plan, rng)
+        return made if isinstance(made, Rejection) else self._stages.critique.critique(made)
 
     @staticmethod
     def _named(draft: Draft) -> Draft:

@@ -85,6 +85,21 @@ class WriteMessage(dspy.Signature):
     message: str = dspy.OutputField(desc="the message")
 
 
+class LeaveOut(dspy.Signature):
+    """Leave a value out of a message, and write the message in which the user supplies it later.
+
+    `request` asks for everything that `message` asks for, with every other value as it stands
+    there, but does not tell the value {value}: it stays open or vague, as if the user had forgotten
+    it. `supply` is the short message that the user sends when asked for it; it contains {value}
+    exactly once, as a placeholder. No names of functions or parameters.
+    """
+
+    message: str = dspy.InputField(desc="the message with the placeholder {value}")
+    missing: str = dspy.InputField(desc="what {value} is")
+    request: str = dspy.OutputField(desc="the message without {value}")
+    supply: str = dspy.OutputField(desc="the later message with {value}")
+
+
 class JudgeTask(dspy.Signature):
     """Judge whether a conversation asks for exactly what was done.
 
@@ -93,9 +108,11 @@ class JudgeTask(dspy.Signature):
     assistant that knows only the conversation and the world could make these calls with these
     arguments. `state_consistent`: the changes make sense in this world. `coherent`: later messages
     follow from earlier ones and speak of the same things. `natural`: a person could have written
-    them. `well_formed`: each message is complete, on its own turn, without function names. Name the
-    fault: "wording" if other words for the same calls would repair it, "ground_truth" if the calls
-    themselves are wrong, "none" if all five criteria hold. Remarks say what to change, by message.
+    them. `well_formed`: each message is complete, on its own turn, without function names. Where
+    the calls are "nothing yet", the message is right if it asks for what the next message makes
+    possible, and wrong if the value that is left out stands in it. Name the fault: "wording" if
+    other words for the same calls would repair it, "ground_truth" if the calls themselves are
+    wrong, "none" if all five criteria hold. Remarks say what to change, by message.
     """
 
     changes: list[str] = dspy.InputField(desc="by message: what changed and what was answered")

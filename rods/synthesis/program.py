@@ -17,10 +17,18 @@ from rods.synthesis.predictors import (
     ChoosePlan,
     FillTexts,
     JudgeTask,
+    LeaveOut,
     WriteConversation,
     WriteMessage,
 )
-from rods.synthesis.structures.assistant import Choice, Judgement, JudgingTask, WritingTask, Written
+from rods.synthesis.structures.assistant import (
+    Blurred,
+    Choice,
+    Judgement,
+    JudgingTask,
+    WritingTask,
+    Written,
+)
 from rods.synthesis.turns import Turn
 from rods.synthesis.workshop import Workshop
 from rods.types import Stage, Task
@@ -38,6 +46,7 @@ class Predictors(dspy.Module):
         self.write = dspy.Predict(WriteConversation)
         self.message = dspy.Predict(WriteMessage)
         self.judge = dspy.Predict(JudgeTask)
+        self.blur = dspy.Predict(LeaveOut)
 
 
 def assisted(models: StageModels, program: str, turn: Turn) -> tuple[ModelAssistant, str]:
@@ -111,6 +120,13 @@ class ModelAssistant:
         """One message by itself."""
         answer = self._ask(Stage.REWRITE, key, self._predictors.message, request=request)
         return None if answer is None else str(answer.message)
+
+    def blur(self, key: str, message: str, missing: str) -> Blurred | None:
+        """The message without its value, and the one that supplies it."""
+        answer = self._ask(
+            Stage.AUGMENT, key, self._predictors.blur, message=message, missing=missing
+        )
+        return None if answer is None else Blurred(str(answer.request), str(answer.supply))
 
     def judge(self, key: str, task: JudgingTask, judges: int) -> Sequence[Judgement]:
         """The verdicts, each by the next member of an ensemble."""

@@ -137,7 +137,7 @@ class Workshop:
                 assistant=assistant,
                 exact=options.planning.search.strictness == "exact",
             ),
-            Stage.AUGMENT: KindEditor(options.augment, environment, self.labeller),
+            Stage.AUGMENT: KindEditor(options.augment, environment, self.labeller, assistant),
         }
         for stage, path in options.stages.items():
             made[stage] = loaded_stage(stage, path)(options, environment)

@@ -41,6 +41,14 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class Blurred:
+    """A request without the value that ``supply`` tells later, as ``{value}``."""
+
+    request: str
+    supply: str
+
+
+@dataclass(frozen=True, slots=True)
 class JudgingTask:
     """A finished task; the change of the world comes before the words."""
 
@@ -89,6 +97,10 @@ class Assistant(Protocol):
         """One message by itself; None: the answer could not be read."""
         ...
 
+    def blur(self, key: str, message: str, missing: str) -> Blurred | None:
+        """The message without ``{value}``; None: the answer could not be read."""
+        ...
+
     def judge(self, key: str, task: JudgingTask, judges: int) -> Sequence[Judgement]:
         """The verdicts of so many judges; those that could not be read are missing."""
         ...
@@ -116,6 +128,10 @@ class NoAssistant:
         return None
 
     def write_one(self, key: str, request: str) -> str | None:
+        """No words."""
+        return None
+
+    def blur(self, key: str, message: str, missing: str) -> Blurred | None:
         """No words."""
         return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rods.structure.distance import distance
-from rods.types import ComplexityProfile, DataEdge, SourceKind, Task, Turn
+from rods.types import ComplexityProfile, DataEdge, Kind, SourceKind, Task, Turn
 
 
 def base_form(task: Task) -> Task:
@@ -29,6 +29,14 @@ def base_form(task: Task) -> Task:
         state["long_context"] = False
     return task.model_copy(
         update={"kind": "base", "turns": tuple(turns), "tools": tools, "initial_state": state}
+    )
+
+
+def split_profile(profile: ComplexityProfile, index: int, kind: Kind) -> ComplexityProfile:
+    """The profile once turn ``index`` asks in vain and a turn after it has its calls."""
+    calls = profile.calls_per_turn
+    return profile.model_copy(
+        update={"kind": kind, "calls_per_turn": (*calls[:index], 0, *calls[index:])}
     )
 
 

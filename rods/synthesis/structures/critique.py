@@ -19,10 +19,11 @@ from rods.synthesis.contracts import CritiqueStage, Draft, rejection
 from rods.synthesis.reasons import Reason
 from rods.synthesis.structures.assistant import Assistant, Judgement, JudgingTask
 from rods.synthesis.structures.base_form import structural_distance
-from rods.types import Rejection, Stage
+from rods.types import Rejection, Stage, Task
 
 _SHOWN = 12  # changes of one turn that a judge sees
 _LENGTH = 160  # characters of one change or result
+_MESSAGE = 1600  # characters of one message that are shown whole
 
 
 class JudgingConfig(ComponentConfig):
@@ -48,17 +49,24 @@ class ProposalCritic(CritiqueStage):
         self._rules, self._assistant, self._exact = rules, assistant, exact
 
     def critique(self, draft: Draft) -> Rejection | None:
-        """The first fault; a draft after its augmentation is not judged again."""
+        """The first fault that code can find."""
         if found := self._rules.critique(draft):
             return found
         plan = draft.execution.plan
-        if plan.proposal is None or draft.edit:
+        if plan.proposal is None:
             return None
-        apart = structural_distance(draft.expected, plan.blueprint.profile)
+        base = plan.proposal.profile if draft.edit else draft.expected
+        apart = structural_distance(base, plan.blueprint.profile)
         if self._exact and apart:
             detail = f"distance {apart:.3f} to the seed's structure"
             return self._reject(draft, Reason.PROFILE_MISMATCH, detail)
-        return self._judged(draft) if self._assistant.helps(Stage.CRITIQUE) else None
+        return None
+
+    def judge(self, draft: Draft) -> Rejection | None:
+        """The judges' verdict on a new structure, if there are judges."""
+        if draft.execution.plan.proposal is None or not self._assistant.helps(Stage.CRITIQUE):
+            return None
+        return self._judged(draft)
 
     def _judged(self, draft: Draft) -> Rejection | None:
         key = f"{draft.task.parent_id}/{draft.task.turns[0].user}"
@@ -86,13 +94,28 @@ def judging_task(environment: Environment, draft: Draft) -> JudgingTask:
     trace = replay(environment, draft.task, states=range(-1, len(turns)))
     return JudgingTask(
         changes=["\n".join(_effects(trace, turn)) for turn in turns],
-        calls=[
-            "; ".join(f"{c.name}({_short(json.dumps(c.arguments))})" for c in turn.reference)
-            for turn in draft.task.turns
-        ],
-        messages=[turn.user for turn in draft.task.turns],
+        calls=[_calls(draft.task, turn) for turn in turns],
+        messages=[_excerpt(turn.user) for turn in draft.task.turns],
         narrative=draft.execution.plan.narrative,
     )
+
+
+def _calls(task: Task, index: int) -> str:
+    """The calls of a turn, or what it has to wait for."""
+    turn = task.turns[index]
+    if turn.reference:
+        return "; ".join(f"{c.name}({_short(json.dumps(c.arguments))})" for c in turn.reference)
+    later = task.turns[index + 1] if index + 1 < len(task.turns) else turn
+    if later.reveals:
+        return f"nothing yet: {', '.join(later.reveals)} is handed over with the next message"
+    return "nothing yet: a value is left out on purpose; the next message tells it"
+
+
+def _excerpt(message: str) -> str:
+    """The message without the middle of a long background."""
+    if len(message) <= _MESSAGE:
+        return message
+    return f"{message[: _MESSAGE // 4]} [...] {message[-_MESSAGE // 2 :]}"
 
 
 def _effects(trace: Trace, turn: int) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """III. Rewrite: all user turns in one call around one narrative, or sentences from the phrases.
 
 Values are placeholders until all is written, so a model never copies one. The words are checked by
-rules and by the labels of the finished task; a model gets the remarks and tries again.
+rules and by the labels of the finished task; a model gets the remarks and tries again. Where the
+plan wants a missing parameter, the model leaves it out and supplies it in the same call.
 """
 
 from __future__ import annotations
@@ -17,12 +18,21 @@ from rods.structure.proposal import Proposal
 from rods.synthesis.contracts import Draft, Execution, RewriteStage, rejection
 from rods.synthesis.reasons import Reason
 from rods.synthesis.structures.assistant import Assistant, WritingTask, Written
+from rods.synthesis.structures.base_form import split_profile
 from rods.synthesis.structures.execute import Hole, ProposalRunner, holes, usable, with_texts
 from rods.synthesis.wording.brief import Brief, Tables, Unspeakable, brief_of
 from rods.synthesis.wording.checks import WordingCheck
 from rods.synthesis.wording.composer import Composer
+from rods.synthesis.wording.gaps import (
+    Gap,
+    actions_with_gap,
+    gap_of,
+    label_of,
+    trace_with_gap,
+    with_gap,
+)
 from rods.synthesis.wording.spoken import fill
-from rods.types import Rejection, SourceKind, Stage, Task, Turn
+from rods.types import Rejection, SourceKind, Stage, Task, ToolCall, Turn
 
 _COMPOSED = 6  # wordings drawn without a model before a plan is given up
 _UNKNOWN = {
@@ -120,8 +130,9 @@ class ProposalWriter(RewriteStage):
         return _reject(execution, Reason.QUERY_VERIFY_FAILED, " ".join(problems))
 
     def _problems(self, brief: Brief, templates: Sequence[str], draft: Draft) -> list[str]:
+        trace = draft.claimed or draft.execution.trace
         return self._check.problems(brief, templates) or self._check.sources(
-            draft.task, draft.execution.trace, draft.expected
+            draft.task, trace, draft.expected
         )
 
     # ------------------------------------------------------------------ with a model
@@ -130,18 +141,26 @@ class ProposalWriter(RewriteStage):
     ) -> Draft | Rejection:
         """Up to ``tries`` conversations, each but the first with remarks on the last."""
         failure = _reject(execution, Reason.NO_PATTERN, "the answer could not be read")
+        gap = self._gap(execution, brief)
         for _ in range(1 if remarks else self._config.tries):
             key = f"{execution.plan.blueprint.task.id}/{rng.getrandbits(32)}"
-            written = self._assistant.write(key, self._task(execution, brief, remarks))
+            written = self._assistant.write(key, self._task(execution, brief, gap, remarks))
             if written is None:
                 remarks = ["The answer had another form than asked for."]
                 continue
-            made = self._accepted(execution, written)
+            made = self._accepted(execution, written, gap)
             if isinstance(made, Draft):
                 return made
             failure = made
             remarks = [made.detail] if self._feedback else ()
         return failure
+
+    def _gap(self, execution: Execution, brief: Brief) -> Gap | None:
+        """What the words leave out, where the plan and the augment stage's model want that."""
+        plan = execution.plan
+        if plan.edit != "miss_param" or not self._assistant.helps(Stage.AUGMENT):
+            return None
+        return gap_of(brief, execution.trace, plan.like)
 
     def _one_by_one(
         self, execution: Execution, brief: Brief, rng: random.Random
@@ -163,7 +182,13 @@ class ProposalWriter(RewriteStage):
                 break
         return message
 
-    def _task(self, execution: Execution, brief: Brief, remarks: Sequence[str]) -> WritingTask:
+    def _task(
+        self, execution: Execution, brief: Brief, gap: Gap | None, remarks: Sequence[str]
+    ) -> WritingTask:
+        actions = [self._composer.actions(brief, turn) for turn in range(brief.turns)]
+        if gap is not None:
+            actions = actions_with_gap(actions, gap, label_of(brief, gap))
+            brief = with_gap(brief, gap)
         required = [[f"{{{v.label}}}" for v in brief.due(turn)] for turn in range(brief.turns)]
         values = {
             f"{{{v.label}}}": _meaning(v.about, v.spelling, v.hole) for v in brief.values.values()
@@ -173,10 +198,11 @@ class ProposalWriter(RewriteStage):
             for v in brief.values.values()
             if v.hole
         }
-        forbidden = {f"{one.literal!r}: {_UNKNOWN.get(one.kind, '')}": None for one in brief.silent}
+        unknown = [one for one in brief.silent if one.kind is not SourceKind.USER]
+        forbidden = {f"{one.literal!r}: {_UNKNOWN.get(one.kind, '')}": None for one in unknown}
         return WritingTask(
             narrative=execution.plan.narrative,
-            messages=[self._composer.actions(brief, turn) for turn in range(brief.turns)],
+            messages=actions,
             required=required,
             values=values,
             texts=texts,
@@ -184,13 +210,17 @@ class ProposalWriter(RewriteStage):
             remarks=remarks,
         )
 
-    def _accepted(self, execution: Execution, written: Written) -> Draft | Rejection:
+    def _accepted(
+        self, execution: Execution, written: Written, gap: Gap | None = None
+    ) -> Draft | Rejection:
         """The draft with the written free texts executed; a rejection with the remarks."""
         execution, brief = self._with_texts(execution, written.texts)
+        if gap is not None:
+            brief = with_gap(brief, gap)
         if len(written.messages) != brief.turns:
             detail = f"There must be exactly {brief.turns} messages."
             return _reject(execution, Reason.CONVERSATION_CONSTRUCT_FAILED, detail)
-        draft = _draft(execution, brief, written.messages)
+        draft = _draft(execution, brief, written.messages, gap)
         problems = self._problems(brief, written.messages, draft)
         if not problems:
             return draft
@@ -224,23 +254,38 @@ class ProposalWriter(RewriteStage):
         return again, self.brief(again)
 
 
-def _draft(execution: Execution, brief: Brief, templates: Sequence[str]) -> Draft:
+def _draft(
+    execution: Execution, brief: Brief, templates: Sequence[str], gap: Gap | None = None
+) -> Draft:
     proposal = execution.plan.proposal
     assert proposal is not None
+    texts = [fill(template, brief.spellings) for template in templates]
+    substitutions = {f"{{{label}}}": text for label, text in brief.spellings.items()}
+    if gap is None:
+        task = _task_of(execution, proposal, texts, execution.reference)
+        trace, expected = execution.trace, proposal.profile
+        return Draft(task, execution, expected, claimed=trace, substitutions=substitutions)
+    calls = execution.reference
+    task = _task_of(execution, proposal, texts, (*calls[: gap.turn], (), *calls[gap.turn :]))
     return Draft(
-        task=_task_of(execution, proposal, [fill(t, brief.spellings) for t in templates]),
+        task=task.model_copy(update={"kind": "miss_param"}),
         execution=execution,
-        expected=proposal.profile,
-        claimed=execution.trace,
-        substitutions={f"{{{label}}}": text for label, text in brief.spellings.items()},
+        expected=split_profile(proposal.profile, gap.turn, "miss_param"),
+        edit=gap.edit,
+        claimed=trace_with_gap(execution.trace, gap),
+        substitutions=substitutions,
     )
 
 
-def _task_of(execution: Execution, proposal: Proposal, texts: Sequence[str]) -> Task:
+def _task_of(
+    execution: Execution,
+    proposal: Proposal,
+    texts: Sequence[str],
+    reference: Sequence[tuple[ToolCall, ...]],
+) -> Task:
     seed = execution.plan.blueprint.task
     turns = tuple(
-        Turn(user=text, reference=calls)
-        for text, calls in zip(texts, execution.reference, strict=True)
+        Turn(user=text, reference=calls) for text, calls in zip(texts, reference, strict=True)
     )
     return Task(
         id=seed.id,

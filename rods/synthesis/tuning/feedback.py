@@ -15,6 +15,7 @@ STAGES: Mapping[str, Stage] = {  # a predictor that is not here is named by its 
     "write": Stage.REWRITE,
     "message": Stage.REWRITE,
     "judge": Stage.CRITIQUE,
+    "blur": Stage.AUGMENT,
 }
 JUDGES = Stage.CRITIQUE
 """Never tuned: measured by how many variants pass, a judge would learn to let everything pass."""

@@ -47,8 +47,9 @@ class WordingCheck:
     def _missing(
         self, brief: Brief, templates: Sequence[str], texts: Sequence[str]
     ) -> Iterator[str]:
+        busy = {call.turn for call in brief.calls} | {one.turn for one in brief.silent}
         for turn, template in enumerate(templates):
-            if not template.strip() and any(call.turn == turn for call in brief.calls):
+            if not template.strip() and turn in busy:
                 yield f"Message {turn + 1} is empty."
             for found in PLACEHOLDER.finditer(template):
                 if found[1] not in brief.values:
@@ -105,11 +106,13 @@ def _told(brief: Brief, texts: Sequence[str]) -> Iterator[str]:
             continue  # the user says it for another call
         heard = "\n".join(texts[: one.turn + 1])
         numbers = {number for _, number in transforms.numbers(heard)}
+        if one.kind is SourceKind.USER:  # left out: in words it would be told, too
+            numbers |= transforms.number_words(heard)
         if said(one.literal, heard, heard.casefold(), numbers):
-            yield (
-                f"No message up to {one.turn + 1} may say {one.literal!r}: it must be "
-                f"{_FROM.get(one.kind, one.kind)}."
-            )
+            wanted = _FROM.get(one.kind, one.kind)
+            if one.kind is SourceKind.USER:
+                wanted = f"left out there and told in message {one.turn + 2}"
+            yield f"No message up to {one.turn + 1} may say {one.literal!r}: it must be {wanted}."
 
 
 def _says(spelling: str, text: str) -> bool:

@@ -56,9 +56,24 @@ class Model:
             fault = faults.pop(0)
             if isinstance(fault, Exception):
                 raise fault
+            if callable(fault):
+                return json.dumps(fault(request))
             if fault is not None:
                 return json.dumps(fault) if not isinstance(fault, str) else fault
         return json.dumps(ANSWERS[question](request))
+
+
+@pytest.fixture
+def build(office: Environment, plain: SkillAlignedSynthesizer) -> Any:
+    """Synthesizers that share what was learned of the office."""
+
+    def made(model: Model, **options: Any) -> SkillAlignedSynthesizer:
+        one = synthesizer(office, **options)
+        one.workshop.__dict__["_planner"] = plain.workshop._planner
+        one.use(model.models)
+        return one
+
+    return made
 
 
 MARKS = {
@@ -66,6 +81,7 @@ MARKS = {
     "write": "Write all messages",
     "message": "Write one polite message",
     "judge": "Judge whether",
+    "blur": "Leave a value out",
     "fill": "Write the free texts",
 }
 
@@ -81,6 +97,11 @@ def _written(request: str) -> dict[str, Any]:
     return {"messages": [entry.partition(": ")[2] for entry in requests], "texts": []}
 
 
+def _left_out(request: str) -> dict[str, Any]:
+    message = field(request, "message").replace("{value}", "something")
+    return {"request": message, "supply": "oh yes it is {value}"}
+
+
 def verdict(**changed: Any) -> dict[str, Any]:
     """A judge's answer; all is well but for what is changed."""
     good = dict.fromkeys(CRITERIA, True)
@@ -93,4 +114,5 @@ ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "message": lambda request: {"message": field(request, "request")},
     "judge": lambda _: verdict(),
     "fill": lambda _: {"texts": []},
+    "blur": _left_out,
 }

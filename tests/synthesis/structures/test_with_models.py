@@ -15,21 +15,8 @@ from rods.synthesis.program import SynthesisProgram
 from rods.synthesis.skill_aligned import SkillAlignedSynthesizer
 from rods.types import Candidate, SynthesisOutcome
 
-from .conftest import Model, synthesizer, verdict
+from .conftest import Model, verdict
 from .test_new_structures import names, score
-
-
-@pytest.fixture
-def build(office: Environment, plain: SkillAlignedSynthesizer) -> Any:
-    """Synthesizers that share what was learned of the office."""
-
-    def made(model: Model, **options: Any) -> SkillAlignedSynthesizer:
-        one = synthesizer(office, **options)
-        one.workshop.__dict__["_planner"] = plain.workshop._planner
-        one.use(model.models)
-        return one
-
-    return made
 
 
 def ask(one: SkillAlignedSynthesizer, index: int = 1) -> SynthesisOutcome:
@@ -171,7 +158,7 @@ def test_the_program_makes_the_same_tasks_and_survives_a_deep_copy(build: Any) -
     assert first.tasks == second.tasks
     assert set(first.report) == {"plan", "execute", "rewrite", "critique", "augment"}
     names_ = {name for name, _ in program.named_predictors()}
-    assert names_ == {"choose", "fill", "write", "message", "judge"}
+    assert names_ == {"choose", "fill", "write", "message", "judge", "blur"}
 
 
 def test_the_report_names_the_guilty_stage(build: Any) -> None:
@@ -187,5 +174,5 @@ def test_the_report_names_the_guilty_stage(build: Any) -> None:
 
 def test_every_predictor_has_a_signature_of_its_own(build: Any) -> None:
     predictors = SynthesisProgram(build(Model()).workshop, Model().models).predictors()
-    assert len({predictor.signature.instructions for predictor in predictors}) == 5
-    assert len(predictors) == 5
+    assert len({predictor.signature.instructions for predictor in predictors}) == 6
+    assert len(predictors) == 6
