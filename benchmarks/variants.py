@@ -3,8 +3,8 @@
 python benchmarks/variants.py [--environment bfcl|office] [-n N] [--seed S] [--exploration CALLS]
     [--lm MODEL [--lm-url URL]] [--program FILE] [-o TABLE.KEY=VALUE] [--minutes M]
 
-With a model every variant says whether its words are the model's or those of the phrases; what the
-model wrote in vain stands below.
+With a model every variant says whether its words are the model's or those of the phrases; below the
+latter stands all that the model wrote for them in vain.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ class Recorder:
     def wrote(self, task: Task) -> bool:
         """Every message of the task stands in an answer, its placeholders filled."""
         made = task.provenance
-        filled = [fill(answer, made.substitutions if made else {}) for answer in self.answers]
+        values = {key.strip("{}"): text for key, text in made.substitutions.items()} if made else {}
+        filled = [fill(answer, values) for answer in self.answers]
         return all(any(turn.user in answer for answer in filled) for turn in task.turns)
 
 
@@ -163,7 +164,7 @@ def show(candidate: Candidate, recorder: Recorder) -> bool:
             arguments = ", ".join(f"{k}={json.dumps(v)}" for k, v in call.arguments.items())
             print(f"      {call.name}({arguments})")
     for answer in [] if by_model else recorder.answers:
-        print(f"   refused: {json.dumps(answer, ensure_ascii=False)}")
+        print(f"   not used: {json.dumps(answer, ensure_ascii=False)}")
     sys.stdout.flush()
     return by_model
 
