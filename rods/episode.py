@@ -6,6 +6,8 @@ user turn, ends, and holds the trajectory. Nothing else in rods knows how a conv
 
 from __future__ import annotations
 
+import random
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from rods.errors import WorldError
@@ -36,6 +38,23 @@ class EpisodeLimits(BaseModel):
     )
 
 
+def noisy(content: str, rng: random.Random) -> str:
+    """The content with a field or a log line more, which answer nothing; all else is untouched."""
+    request = f"{rng.getrandbits(32):08x}"
+    field, value, line = rng.choice(
+        (
+            ("request_id", f'"{request}"', f"[log] request {request} done"),
+            ("served_by", f'"node-{request[:4]}"', f"[log] served by node-{request[:4]}"),
+            ("cache", '"miss"', f"[debug] cache miss for {request}"),
+        )
+    )
+    bare = content.rstrip()
+    if bare.startswith("{") and bare.endswith("}") and f'"{field}"' not in bare:
+        inside = bare[:-1].rstrip()
+        return f'{inside}{"" if inside == "{" else ", "}"{field}": {value}}}'
+    return f"{content}\n{line}" if content else line
+
+
 class Episode:
     """Drives one rollout: ``opening``, then ``advance`` until ``done``, then ``finish``."""
 
@@ -50,6 +69,7 @@ class Episode:
         self._turn = 0
         self._steps: list[Step] = []
         self._turns: list[tuple[Step, ...]] = []
+        self._answers = 0
         self._specs = environment.tools()
         self._visible = set(task.tools_at(0))
         self._session: Session | None = None
@@ -139,9 +159,16 @@ class Episode:
         self._steps.append(Step(message=message, results=tuple(results)))
         names = ["invalid"] if message.malformed else [call.name for call in message.calls]
         return tuple(
-            Message(role="tool", name=name, content=result.content)
+            Message(role="tool", name=name, content=self._shown(result))
             for name, result in zip(names, results, strict=True)
         )
+
+    def _shown(self, result: ToolResult) -> str:
+        """The result as the policy sees it; the trajectory keeps the world's own."""
+        self._answers += 1
+        if self.task.noise is None or result.refused:
+            return result.content
+        return noisy(result.content, random.Random(f"{self.task.noise}/{self._answers}"))
 
     def _end_turn(self) -> tuple[Message, ...]:
         self._turns.append(tuple(self._steps))

@@ -54,6 +54,9 @@ class AugmentConfig(ComponentConfig):
         0.0, ge=0, le=1, description="Share that offers tools which the reference does not need."
     )
     distractor_tools: int = Field(5, ge=1, description="How many more tools are offered.")
+    noise: float = Field(
+        0.0, ge=0, le=1, description="Share whose results carry fields or log lines of no use."
+    )
     background_sentences: int = Field(
         60, ge=1, description="Sentences before a long task whose world cannot be made longer."
     )
@@ -110,7 +113,18 @@ class KindEditor(AugmentStage):
         return self._reworded(draft, chosen, rng) if kind == "miss_param" else chosen
 
     def widen(self, draft: Draft, rng: random.Random) -> Draft:
-        """With its share, the draft with tools on offer that its reference does not need."""
+        """With their shares, the draft with tools and output that its reference does not need."""
+        return self._noisy(self._with_distractors(draft, rng), rng)
+
+    def _noisy(self, draft: Draft, rng: random.Random) -> Draft:
+        """Only what the policy is shown changes: worlds, references and scores know no noise."""
+        if not self._config.noise or rng.random() >= self._config.noise:
+            return draft
+        edit = "+".join(filter(None, (draft.edit, "noise")))
+        task = draft.task.model_copy(update={"noise": rng.getrandbits(31)})
+        return replace(draft, task=task, edit=edit)
+
+    def _with_distractors(self, draft: Draft, rng: random.Random) -> Draft:
         if not self._config.distractors or rng.random() >= self._config.distractors:
             return draft
         task = draft.task

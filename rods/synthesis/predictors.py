@@ -100,6 +100,24 @@ class LeaveOut(dspy.Signature):
     supply: str = dspy.OutputField(desc="the later message with {value}")
 
 
+class PatchState(dspy.Signature):
+    """Change the initial state of a simulated world so that a failing call works.
+
+    The call and its arguments stay as they are. Choose the one place whose change removes the cause
+    of the error, and give the new value as JSON of the type that stands there. Where an entry is
+    added, `key` is its name and `value` has exactly the fields of the entries shown; else `key` is
+    empty. Do not repeat what has been tried.
+    """
+
+    call: str = dspy.InputField(desc="the call that fails")
+    error: str = dspy.InputField(desc="what the world answers")
+    places: list[str] = dspy.InputField(desc="what may be changed, numbered from 1")
+    tried: list[str] = dspy.InputField(desc="changes that did not help; may be empty")
+    place: int = dspy.OutputField(desc="the number of the place")
+    key: str = dspy.OutputField(desc="the new entry's name, or empty")
+    value: str = dspy.OutputField(desc="the value as JSON")
+
+
 class JudgeTask(dspy.Signature):
     """Judge whether a conversation asks for exactly what was done.
 

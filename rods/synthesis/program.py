@@ -18,6 +18,7 @@ from rods.synthesis.predictors import (
     FillTexts,
     JudgeTask,
     LeaveOut,
+    PatchState,
     WriteConversation,
     WriteMessage,
 )
@@ -26,6 +27,8 @@ from rods.synthesis.structures.assistant import (
     Choice,
     Judgement,
     JudgingTask,
+    Patching,
+    PatchTask,
     WritingTask,
     Written,
 )
@@ -46,6 +49,7 @@ class Predictors(dspy.Module):
         self.write = dspy.Predict(WriteConversation)
         self.message = dspy.Predict(WriteMessage)
         self.judge = dspy.Predict(JudgeTask)
+        self.patch = dspy.Predict(PatchState)
         self.blur = dspy.Predict(LeaveOut)
 
 
@@ -127,6 +131,21 @@ class ModelAssistant:
             Stage.AUGMENT, key, self._predictors.blur, message=message, missing=missing
         )
         return None if answer is None else Blurred(str(answer.request), str(answer.supply))
+
+    def patch(self, key: str, task: PatchTask) -> Patching | None:
+        """The place, and what is to stand there."""
+        answer = self._ask(
+            Stage.EXECUTE,
+            key,
+            self._predictors.patch,
+            call=task.call,
+            error=task.error,
+            places=[f"{number}. {place}" for number, place in enumerate(task.places, 1)],
+            tried=list(task.tried),
+        )
+        if answer is None:
+            return None
+        return Patching(answer.place - 1, str(answer.key or ""), str(answer.value))
 
     def judge(self, key: str, task: JudgingTask, judges: int) -> Sequence[Judgement]:
         """The verdicts, each by the next member of an ensemble."""

@@ -33,6 +33,7 @@ class Substituter(RewriteStage):
             generation=seed.generation + 1,
             flags=seed.flags,
             provenance=None,
+            noise=seed.noise,
         )
         changed = {old: new for old, new in drawn.texts.items() if old != new}
         changed |= {str(old): str(new) for old, new in drawn.numbers.items()}

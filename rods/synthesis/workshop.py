@@ -41,6 +41,7 @@ from rods.synthesis.structures.base_form import base_form
 from rods.synthesis.structures.critique import ProposalCritic
 from rods.synthesis.structures.dispatch import ExecuteByPlan, RewriteByPlan
 from rods.synthesis.structures.execute import ProposalRunner
+from rods.synthesis.structures.patching import StatePatcher
 from rods.synthesis.structures.plan import NewStructures
 from rods.synthesis.structures.rewrite import ProposalWriter
 from rods.synthesis.study import SeedStudy
@@ -125,7 +126,12 @@ class Workshop:
     def stages(self, assistant: Assistant) -> Stages:
         """The five stages; ``options.stages`` puts others in their place."""
         options, environment = self.options, self.environment
-        runner = ProposalRunner(environment, assistant, fills=options.fill_texts)
+        runner = ProposalRunner(
+            environment,
+            assistant,
+            fills=options.fill_texts,
+            patcher=StatePatcher(environment, assistant, options.planning.search.max_patches),
+        )
         made: dict[Stage, Any] = {
             Stage.PLAN: self._plan_stage(assistant),
             Stage.EXECUTE: ExecuteByPlan(Resampler(environment), runner),

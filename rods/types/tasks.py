@@ -109,6 +109,7 @@ class Task(Record):
     generation: int = 0
     flags: tuple[str, ...] = ()  # held-out sets, "unpassable", "defect" (its reference fails)
     provenance: Provenance | None = None
+    noise: int | None = None  # seed of what is added to results as the policy sees them; None: none
 
     @property
     def reference_calls(self) -> int:
@@ -127,7 +128,7 @@ class Task(Record):
 
 def content_id(task: Task) -> str:
     """``syn-`` and 16 hex digits of SHA-256 over what the policy meets and what it is judged by."""
-    content = {  # written out: several times faster than a dump of the whole task
+    content: dict[str, Any] = {  # written out: several times faster than a dump of the whole task
         "environment": task.environment,
         "kind": task.kind,
         "tools": task.tools,
@@ -141,5 +142,7 @@ def content_id(task: Task) -> str:
         ],
         "initial_state": task.initial_state,
     }
+    if task.noise is not None:
+        content["noise"] = task.noise
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return "syn-" + hashlib.sha256(canonical.encode()).hexdigest()[:16]

@@ -49,6 +49,25 @@ class Blurred:
 
 
 @dataclass(frozen=True, slots=True)
+class PatchTask:
+    """A call that fails, and the places where the world's initial state may be changed."""
+
+    call: str
+    error: str
+    places: Sequence[str]
+    tried: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Patching:
+    """A change as it was answered: nothing of it is checked yet."""
+
+    place: int  # from 0
+    key: str  # of a new entry; empty where a value is set
+    value: str  # JSON
+
+
+@dataclass(frozen=True, slots=True)
 class JudgingTask:
     """A finished task; the change of the world comes before the words."""
 
@@ -101,6 +120,10 @@ class Assistant(Protocol):
         """The message without ``{value}``; None: the answer could not be read."""
         ...
 
+    def patch(self, key: str, task: PatchTask) -> Patching | None:
+        """One change that may help; None: the answer could not be read."""
+        ...
+
     def judge(self, key: str, task: JudgingTask, judges: int) -> Sequence[Judgement]:
         """The verdicts of so many judges; those that could not be read are missing."""
         ...
@@ -133,6 +156,10 @@ class NoAssistant:
 
     def blur(self, key: str, message: str, missing: str) -> Blurred | None:
         """No words."""
+        return None
+
+    def patch(self, key: str, task: PatchTask) -> Patching | None:
+        """No change."""
         return None
 
     def judge(self, key: str, task: JudgingTask, judges: int) -> Sequence[Judgement]:

@@ -1,7 +1,8 @@
 """II. Execute: a proposal's calls in a fresh world, what is bound read from the new results.
 
 Values come from the proposal, which took them from the world; free texts from the fill predictor
-where it is asked for, and they are executed like any other value.
+where it is asked for, and they are executed like any other value. Where a call fails, the initial
+state may be patched, and the plan runs again from a fresh world.
 """
 
 from __future__ import annotations
@@ -10,17 +11,20 @@ import copy
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from rods.interfaces import Environment, Session
 from rods.structure.leaves import Path, like, parse, read
-from rods.structure.proposal import PlannedCall, Proposal
+from rods.structure.planning.patching import patched
+from rods.structure.proposal import Patch, PlannedCall, Proposal
 from rods.structure.trace import Trace
 from rods.synthesis.contracts import ExecuteStage, Execution, Plan, rejection
 from rods.synthesis.fresh import Dice
 from rods.synthesis.reasons import Reason
 from rods.synthesis.slots import Drawn
 from rods.synthesis.structures.assistant import Assistant
+from rods.synthesis.structures.patching import Failed, StatePatcher
 from rods.synthesis.structures.plan import outline
 from rods.synthesis.wording.phrases import plain
 from rods.types import JsonObject, Rejection, Stage, Task, ToolCall, ToolResult
@@ -34,16 +38,52 @@ class ProposalRunner(ExecuteStage):
     """Executes plans that have a proposal."""
 
     def __init__(
-        self, environment: Environment, assistant: Assistant, *, fills: bool = False
+        self,
+        environment: Environment,
+        assistant: Assistant,
+        *,
+        fills: bool = False,
+        patcher: StatePatcher | None = None,
     ) -> None:
         """``fills``: free texts are asked for here; else the writer words them with the rest."""
         self._environment, self._assistant, self._fills = environment, assistant, fills
+        self._patcher = patcher
 
     def execute(self, plan: Plan, rng: random.Random) -> Execution | Rejection:
         """The proposal's reference and results; a rejection names the call that failed."""
-        if self._fills and self._assistant.helps(Stage.EXECUTE):
-            return self.run(plan, self._filled(plan, rng))
-        return self.run(plan, self._drawn(plan, rng))
+        asked = self._fills and self._assistant.helps(Stage.EXECUTE)
+        texts = self._filled(plan, rng) if asked else self._drawn(plan, rng)
+        made = self._run(plan, texts)
+        if isinstance(made, Failed) and self._patcher is not None:
+            made = self._patched(self._patcher, plan, texts, made, rng)
+        return _rejected(plan, made) if isinstance(made, Failed) else made
+
+    def _patched(
+        self,
+        patcher: StatePatcher,
+        plan: Plan,
+        texts: Mapping[Hole, str],
+        failed: Failed,
+        rng: random.Random,
+    ) -> Execution | Failed:
+        """The execution in a changed world; a change stays where the plan gets further with it."""
+        left = patcher.tries
+        while left > 0:
+            assert plan.proposal is not None
+            rules = left - 1 if self._assistant.helps(Stage.EXECUTE) else left
+            patches = patcher.patches(failed, plan.proposal.initial_state, rng, rules)
+            for patch in islice(patches, left):
+                left -= 1
+                changed = _with_patch(plan, patch)
+                made = self._run(changed, texts)
+                if isinstance(made, Execution):
+                    return made
+                if made.index > failed.index:
+                    plan, failed = changed, made
+                    break
+            else:
+                break
+        return failed
 
     def _drawn(self, plan: Plan, rng: random.Random) -> dict[Hole, str]:
         """Harmless texts for the free ones that the environment suggests no values for."""
@@ -59,14 +99,17 @@ class ProposalRunner(ExecuteStage):
 
     def run(self, plan: Plan, texts: Mapping[Hole, str]) -> Execution | Rejection:
         """The execution with other free texts in the holes."""
+        made = self._run(plan, texts)
+        return _rejected(plan, made) if isinstance(made, Failed) else made
+
+    def _run(self, plan: Plan, texts: Mapping[Hole, str]) -> Execution | Failed:
         proposal = plan.proposal
         assert proposal is not None
         session = self._environment.open(opened(plan.blueprint.task, proposal))
         try:
             made = _run(proposal, session, texts)
-            if isinstance(made, str):
-                seed_id = plan.blueprint.task.id
-                return rejection(Stage.EXECUTE, Reason.VM_EXEC_FAILED, made, seed_id)
+            if isinstance(made, Failed):
+                return made
             calls, results = made
             turn_of = tuple(t for t, turn in enumerate(proposal.turns) for _ in turn)
             trace = Trace(turn_of, calls, results, {}, session.state())
@@ -86,6 +129,22 @@ class ProposalRunner(ExecuteStage):
         key = f"{plan.blueprint.task.id}/{rng.getrandbits(32)}"
         given = self._assistant.fill(key, story, wanted)
         return {names[n]: text for n, text in given.items() if n in names and usable(text)}
+
+
+def _rejected(plan: Plan, failed: Failed) -> Rejection:
+    seed_id = plan.blueprint.task.id
+    return rejection(Stage.EXECUTE, Reason.VM_EXEC_FAILED, failed.text, seed_id)
+
+
+def _with_patch(plan: Plan, patch: Patch) -> Plan:
+    proposal = plan.proposal
+    assert proposal is not None
+    changed = replace(
+        proposal,
+        initial_state=patched(proposal.initial_state, [patch]),
+        patches=(*proposal.patches, patch),
+    )
+    return replace(plan, proposal=changed)
 
 
 def opened(seed: Task, proposal: Proposal) -> Task:
@@ -142,7 +201,7 @@ def _with_text(planned: PlannedCall, index: int, texts: Mapping[Hole, str]) -> P
 
 def _run(
     proposal: Proposal, session: Session, texts: Mapping[Hole, str]
-) -> tuple[tuple[ToolCall, ...], tuple[ToolResult, ...]] | str:
+) -> tuple[tuple[ToolCall, ...], tuple[ToolResult, ...]] | Failed:
     """Calls and results, or which call failed and how."""
     calls: list[ToolCall] = []
     results: list[ToolResult] = []
@@ -151,10 +210,11 @@ def _run(
         try:
             call = ToolCall(name=name, arguments=_bound(planned, results))
         except (LookupError, ValueError, TypeError) as error:
-            return f"{name}: an earlier result does not give its argument: {error!r}"
+            lacks = f"an earlier result does not give its argument: {error!r}"
+            return Failed(len(calls), lacks, name)
         result = session.call(call)
         if result.error:
-            return f"{name}: {result.content}"
+            return Failed(len(calls), result.content, name, call)
         calls.append(call)
         results.append(result)
     return tuple(calls), tuple(results)

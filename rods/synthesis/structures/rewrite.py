@@ -217,6 +217,8 @@ class ProposalWriter(RewriteStage):
         execution, brief = self._with_texts(execution, written.texts)
         if gap is not None:
             brief = with_gap(brief, gap)
+        if not any(message.strip() for message in written.messages):
+            return _reject(execution, Reason.NO_PROMPTS, "No message came.")
         if len(written.messages) != brief.turns:
             detail = f"There must be exactly {brief.turns} messages."
             return _reject(execution, Reason.CONVERSATION_CONSTRUCT_FAILED, detail)

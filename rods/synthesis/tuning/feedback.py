@@ -15,6 +15,7 @@ STAGES: Mapping[str, Stage] = {  # a predictor that is not here is named by its 
     "write": Stage.REWRITE,
     "message": Stage.REWRITE,
     "judge": Stage.CRITIQUE,
+    "patch": Stage.EXECUTE,
     "blur": Stage.AUGMENT,
 }
 JUDGES = Stage.CRITIQUE

@@ -82,6 +82,7 @@ MARKS = {
     "message": "Write one polite message",
     "judge": "Judge whether",
     "blur": "Leave a value out",
+    "patch": "Change the initial state",
     "fill": "Write the free texts",
 }
 

@@ -67,6 +67,13 @@ def test_words_that_fail_twice_give_way_to_plain_sentences(build: Any) -> None:
     assert all(turn.user for turn in candidate.task.turns)
 
 
+def test_an_answer_without_a_message_is_told_apart(build: Any) -> None:
+    model = Model(write=[{"messages": [], "texts": []}] * 2)
+    outcome = ask(build(model, writing={"fall_back": False}, attempts=1))
+    assert [r.reason for r in outcome.rejections] == ["no_prompts"]
+    assert model.asked == ["choose", "write", "write"]
+
+
 def test_a_fault_of_the_words_is_refined_once(build: Any) -> None:
     fault = verdict(natural=False, fault="wording", remarks="Message 1 is stiff.")
     model = Model(judge=[fault])
@@ -158,7 +165,7 @@ def test_the_program_makes_the_same_tasks_and_survives_a_deep_copy(build: Any) -
     assert first.tasks == second.tasks
     assert set(first.report) == {"plan", "execute", "rewrite", "critique", "augment"}
     names_ = {name for name, _ in program.named_predictors()}
-    assert names_ == {"choose", "fill", "write", "message", "judge", "blur"}
+    assert names_ == {"choose", "fill", "write", "message", "judge", "blur", "patch"}
 
 
 def test_the_report_names_the_guilty_stage(build: Any) -> None:
@@ -174,5 +181,5 @@ def test_the_report_names_the_guilty_stage(build: Any) -> None:
 
 def test_every_predictor_has_a_signature_of_its_own(build: Any) -> None:
     predictors = SynthesisProgram(build(Model()).workshop, Model().models).predictors()
-    assert len({predictor.signature.instructions for predictor in predictors}) == 6
-    assert len(predictors) == 6
+    assert len({predictor.signature.instructions for predictor in predictors}) == 7
+    assert len(predictors) == 7
