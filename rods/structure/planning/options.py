@@ -21,7 +21,7 @@ class PlanningOptions(ComponentConfig):
     )
     effort: int = Field(120, ge=1, description="Plans that are tried in the world for a seed.")
     patience: int = Field(
-        30, ge=1, description="Plans tried in a row without a new one that end the search."
+        20, ge=1, description="Plans tried in a row without a new one that end the search."
     )
     min_edits: int = Field(
         2,
