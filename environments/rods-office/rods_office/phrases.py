@@ -59,7 +59,7 @@ PHRASES: Mapping[str, Phrase] = {
     "cancel_order": _ways("cancel {order}", "drop {order}"),
     "list_items": _ways("look at all items", "list items"),
     "list_orders": _ways("look at all orders", "list orders"),
-    "find_account": _ways("show account of {owner}", any="account of {owner}", account="{owner}"),
+    "find_account": _ways("show pay of {owner}", any="pay of {owner}", account="{owner}"),
     "account_balance": _ways(
         "how much money has {account}", "show balance of {account}", any="balance of {account}"
     ),
