@@ -35,7 +35,7 @@ from rods.structure.sources import Labeller
 from rods.types import SourceKind, Split, Task
 
 _DEAD_ENDS = 12  # in a row in one choice of tools: there is nothing more to find
-_CATALOG_VERSION = 2
+_CATALOG_VERSION = 2  # raise it when another catalog would be learned from the same tasks
 _WORLDS = 3  # that one sequence is begun in
 _RETRIES = 3  # of one sequence, in other worlds and with other values
 
