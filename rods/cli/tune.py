@@ -14,13 +14,14 @@ from rods.errors import ConfigError, RodsError
 if TYPE_CHECKING:
     from rods.assembly import Assembly
     from rods.synthesis.tuning.tuned import TunedProgram
-    from rods.synthesis.tuning.tuner import Estimate, Tuner, TuningReport
+    from rods.synthesis.tuning.tuner import Estimate, TuningReport
+    from rods.tunings import TuningRequest
 
 EPILOG = """\b
 Examples
   rods tune --plugins bfcl --lm openai/NAME --lm-url http://localhost:8000/v1 --dry-run
   rods tune --plugins bfcl --lm openai/NAME --lm-url http://localhost:8000/v1 --stage rewrite
-  rods tune --plugins office --lm smollm2 --method bootstrap --budget 80 --out small.json
+  rods tune --plugins office --lm smollm2 --held-out 4 --budget 8 --out small.json
   rods synth --plugins bfcl --lm openai/NAME --lm-url URL --program tuned.json --out variants.jsonl
 \b
 GEPA rewrites the instructions of the stage that verification blames, by a reflecting model;
@@ -68,12 +69,13 @@ learn to let everything pass."""
 def command(out: Path, resume: bool, dry_run: bool, as_json: bool, **options: Any) -> None:
     """Optimise the prompts of the synthesis against verification, within a budget."""
     from rods.cli.output import print_json, say, stoppable_progress
+    from rods.tunings import tuner_of
 
     parts = _parts(options)
     journal = _journal(out, resume)
     environment = parts.environment()
     try:
-        tuner = _tuner(parts, environment, journal, options)
+        tuner = tuner_of(parts, environment, journal, _request(options))
         with stoppable_progress("Tuning", tuner.trials) as advance:
             total = tuner.trials
             tuner.watch(lambda done: advance(min(done, total), f"{done} of {total} variants"))
@@ -118,48 +120,18 @@ def _journal(out: Path, resume: bool) -> Path:
     return path
 
 
-def _tuner(parts: Assembly, environment: Any, journal: Path, options: dict[str, Any]) -> Tuner:
-    from rods.synthesis.lm.models import LanguageModels
-    from rods.synthesis.lm.preflight import require_models
-    from rods.synthesis.tuning import apply_program
-    from rods.synthesis.tuning.journal import Journal
-    from rods.synthesis.tuning.subject import reflecting_config, subject
-    from rods.synthesis.tuning.tuner import Method, Seeds, Tuner
+def _request(options: dict[str, Any]) -> TuningRequest:
+    from rods.tunings import TuningRequest
     from rods.types import Stage
 
-    lm = parts.synthesis.lm
-    reflecting = reflecting_config(lm, options["reflect_lm"] or "", options["reflect_url"] or "")
-    require_models(reflecting)
-    models = parts.language_models()
-    program = subject(parts.config("synthesizer"), environment, models)
-    before = apply_program(lm.program, program) if lm.program else ""
-    seed = parts.run.seed if options["seed"] is None else options["seed"]
-    seeds = Seeds.split([t.id for t in environment.tasks("train")], options["held_out"], seed)
-    stages = tuple(Stage(name) for name in options["stages"])
-    small = all(model.model == ("smollm2",) for stage in Stage for model in lm.of(stage))
-    method: Method = options["method"] or ("bootstrap" if small else "gepa")
-    kept = Journal(journal)
-    kept.begin(
-        {
-            "environment": environment.name,
-            "data": dict(environment.data_hashes()),
-            "seeds": [len(seeds.train), len(seeds.val), len(seeds.held_out), seed],
-            "models": lm.model_dump(mode="json"),
-            "reflecting": reflecting.model_dump(mode="json"),
-            "program": before,
-            "synthesizer": parts.config("synthesizer").model_dump(mode="json"),
-        }
-    )
-    return Tuner(
-        program,
-        models,
-        LanguageModels(reflecting),
-        seeds,
-        kept,
-        stages=stages,
-        method=method,
+    return TuningRequest(
+        reflect_lm=options["reflect_lm"] or "",
+        reflect_url=options["reflect_url"] or "",
+        stages=tuple(Stage(name) for name in options["stages"]),
+        method=options["method"],
         budget=options["budget"],
-        seed=seed,
+        held_out=options["held_out"],
+        seed=options["seed"],
         workers=options["workers"],
     )
 

@@ -16,7 +16,7 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-_MONTHS = _words(
+MONTHS = _words(
     "january february march april may june july august september october november december"
 )
 _ISO = re.compile(r"(?<![\w-])(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)-(?P<day>\d\d)(?![\w-])")
@@ -26,11 +26,11 @@ _SLASHED = (
         r"(?<![\d/])(?P<year>(?:19|20)\d\d),? ?/?(?P<month>\d{1,2})/(?P<day>\d{1,2})(?![\d/])"
     ),
 )
-_UNITS = _words(
+UNITS = _words(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
     "fifteen sixteen seventeen eighteen nineteen"
 )
-_TENS = _words("zero ten twenty thirty forty fifty sixty seventy eighty ninety")
+TENS = _words("zero ten twenty thirty forty fifty sixty seventy eighty ninety")
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 _LOOSE = {"once": 1, "single": 1, "twice": 2, "double": 2, "dozen": 12, "half": 0.5}
 _WORD = re.compile(r"[a-z]+")
@@ -63,7 +63,7 @@ def iso_date(value: str) -> tuple[int, int, int] | None:
 def dates(text: str) -> Iterator[SpokenDate]:
     """Every date of a text, however it is written."""
     lower = text.lower()
-    named = tuple(m for m in _MONTHS if m[:3] in lower) if len(lower) == len(text) else ()
+    named = tuple(m for m in MONTHS if m[:3] in lower) if len(lower) == len(text) else ()
     patterns = [
         *((_ISO,) if "-" in text else ()),
         *(_SLASHED if "/" in text else ()),
@@ -118,8 +118,8 @@ def number_words(text: str) -> set[float]:
     found: set[float] = set()
     total, current = 0.0, None
     for word in [*_WORD.findall(text.lower()), ""]:
-        if word in _UNITS or word in _TENS:
-            value = _UNITS.index(word) if word in _UNITS else 10 * _TENS.index(word)
+        if word in UNITS or word in TENS:
+            value = UNITS.index(word) if word in UNITS else 10 * TENS.index(word)
             current = value if current is None or value >= 20 else current + value
         elif word in _SCALES:
             scaled = (current if current is not None else 1) * _SCALES[word]
@@ -173,7 +173,7 @@ def worded(value: str, known_words: set[str]) -> bool:
 def _month(text: str) -> int:
     if text.isdigit():
         return int(text)
-    return next((i for i, name in enumerate(_MONTHS, 1) if name.startswith(text.lower()[:3])), 0)
+    return next((i for i, name in enumerate(MONTHS, 1) if name.startswith(text.lower()[:3])), 0)
 
 
 def _close(a: float, b: float) -> bool:

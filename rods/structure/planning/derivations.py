@@ -5,23 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rods.structure.in_words import date_in_words, number_in_words
 from rods.structure.leaves import Scalar
 from rods.structure.sources import Tables, holds
-from rods.structure.transforms import iso_date, squash
+from rods.structure.transforms import squash
 
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-_MONTHS = _words(
-    "January February March April May June July August September October November December"
-)
-_SMALL = _words(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen"
-)
-_TENS = _words("zero ten twenty thirty forty fifty sixty seventy eighty ninety")
 _EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 _BETWEEN = re.compile(r"[\W_]+")
 
@@ -46,8 +34,8 @@ class Derivations:
 
     def _of_text(self, value: str) -> Iterator[str]:
         yield from self._phrases.get(value, ())
-        if date := iso_date(value):
-            yield f"{_MONTHS[date[1] - 1]} {date[2]}, {date[0]}"
+        if date := date_in_words(value):
+            yield date
         elif value.count(" ") >= 2:
             yield ", ".join(reversed(_BETWEEN.sub(" ", value).split())).lower()
         elif not any(c.isspace() for c in value) and len(squash(value)) >= 3:
@@ -58,15 +46,11 @@ class Derivations:
 
 
 def _of_number(value: int | float) -> Iterator[str]:
-    if float(value).is_integer():
-        number = int(value)
-        if number < 20:
-            yield _SMALL[number]
-        elif number < 100:
-            tens, ones = divmod(number, 10)
-            yield _TENS[tens] + (f"-{_SMALL[ones]}" if ones else "")
-        elif number < 2000 and number % 100 == 0:
-            yield f"{_SMALL[number // 100]} hundred"
+    hundreds, rest = divmod(value, 100)
+    if value < 100 and (words := number_in_words(value)):
+        yield words
+    elif value < 2000 and rest == 0:
+        yield f"{number_in_words(hundreds)} hundred"
     half = value / 2
     if value > 10 and round(half, 2) == half:
         yield f"twice {half:g}" if "e" not in f"{half:g}" else ""

@@ -72,8 +72,8 @@ class Seeds:
         random.Random(f"{seed}/tune").shuffle(ids)
         if len(ids) < held_out + 4:
             raise ConfigError(
-                f"{len(ids)} seeds are too few to hold {held_out} out; name more, or a smaller "
-                "--held-out."
+                f"{len(ids)} seeds are too few to hold {held_out} out; choose a --held-out "
+                f"of at most {max(0, len(ids) - 4)}."
             )
         kept, rest = ids[:held_out], ids[held_out:]
         val = min(_VAL, len(rest) // 2)

@@ -6,23 +6,11 @@ import re
 from collections.abc import Mapping
 
 from rods.structure import transforms
+from rods.structure.in_words import date_in_words, number_in_words
 from rods.structure.leaves import Scalar
 from rods.structure.sources import said
 
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
 PLACEHOLDER = re.compile(r"\{([vh]\d+)\}")
-_MONTHS = _words(
-    "January February March April May June July August September October November December"
-)
-_UNITS = _words(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen"
-)
-_TENS = _words("zero ten twenty thirty forty fifty sixty seventy eighty ninety")
 _MARKED = re.compile(r"[\d_./#@:;,!?\\|<>=+*&%$^~\[\](){}-]")
 _EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
@@ -52,9 +40,8 @@ def plain_form(value: Scalar, tables: Mapping[str, Mapping[str, str]]) -> str | 
         return None
     if not isinstance(value, str):
         return number_in_words(value)
-    if date := transforms.iso_date(value):
-        year, month, day = date
-        return f"{_MONTHS[month - 1]} {day}, {year}" if 1 <= month <= 12 else None
+    if transforms.iso_date(value):
+        return date_in_words(value)
     for table in tables.values():
         phrases = [phrase for phrase, looked_up in table.items() if looked_up == value]
         if phrases:
@@ -68,25 +55,6 @@ def respelled(value: str) -> str | None:
     if len(transforms.squash(text)) < 3 or said(value, text, text.casefold(), ()):
         return None
     return text if transforms.respelled(value, transforms.squash(text)) else None
-
-
-def number_in_words(value: int | float) -> str | None:
-    """Whole numbers up to a hundred thousand that are understood: 42 as "forty-two"."""
-    if float(value) != int(value) or not 0 <= value < 100_000:
-        return None
-    words = _whole(int(value))
-    return words if float(value) in transforms.number_words(words) else None
-
-
-def _whole(number: int) -> str:
-    if number < 20:
-        return _UNITS[number]
-    if number < 100:
-        tens, units = divmod(number, 10)
-        return _TENS[tens] + (f"-{_UNITS[units]}" if units else "")
-    size, name = (1000, "thousand") if number >= 1000 else (100, "hundred")
-    high, rest = divmod(number, size)
-    return f"{_whole(high)} {name}" + (f" {_whole(rest)}" if rest else "")
 
 
 def fill(template: str, spellings: Mapping[str, str]) -> str:

@@ -6,10 +6,11 @@ import json
 
 import pytest
 
+from rods.structure.in_words import number_in_words
 from rods.structure.leaves import Path, find
 from rods.structure.transforms import dates, number_words
 from rods.synthesis.wording.reference import known_as, pointed_at
-from rods.synthesis.wording.spoken import fill, number_in_words, plain_form, quoted, spelling
+from rods.synthesis.wording.spoken import fill, plain_form, quoted, spelling
 
 TABLES = {"nearest": {"Boston": "BOS", "City of Boston": "BOS", "Berlin": "BER"}}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shlex
@@ -32,6 +33,23 @@ ENVIRONMENT = {
     "VLLM_NO_USAGE_STATS": "1",
     "VLLM_USE_AOT_COMPILE": "0",
 }
+MARKS = (
+    pytest.mark.vllm,
+    pytest.mark.slow,
+    pytest.mark.timeout(1800),
+    pytest.mark.skipif(
+        importlib.util.find_spec("rods_vllm_cpu_shim") is None,
+        reason="needs vLLM and the shim of this folder: make test-vllm",
+    ),
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test of this folder needs the engine, and time."""
+    for item in items:
+        if item.path.parent == SCRIPTS:
+            for mark in MARKS:
+                item.add_marker(mark)
 
 
 @dataclass(frozen=True)

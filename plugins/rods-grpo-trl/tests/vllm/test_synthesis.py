@@ -6,7 +6,6 @@ schemas is vLLM's doing and what is tested here, and that nothing it says can br
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -18,16 +17,6 @@ import pytest
 
 from rods.testing import play, reference
 from rods.types import Stage, Task
-
-pytestmark = [
-    pytest.mark.vllm,
-    pytest.mark.slow,
-    pytest.mark.timeout(1800),
-    pytest.mark.skipif(
-        importlib.util.find_spec("rods_vllm_cpu_shim") is None,
-        reason="needs vLLM and the shim of this folder: make test-vllm",
-    ),
-]
 
 CONVERT = Path(__file__).parent / "gguf_to_safetensors.py"
 NAME = "smollm2-served"

@@ -5,7 +5,6 @@ Everything is fp32, so that what should be equal can be held to be equal.
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,16 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytestmark = [
-    pytest.mark.vllm,
-    pytest.mark.slow,
-    pytest.mark.timeout(1800),
-    pytest.mark.skipif(
-        importlib.util.find_spec("rods_vllm_cpu_shim") is None,
-        reason="needs vLLM and the shim of this folder: make test-vllm",
-    ),
-]
 
 EQUAL = 2e-5  # of log-probabilities in fp32
 DIFFERENT = 1e-2  # after an update; measured 0.1 to 1
