@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import zip_longest
+from pathlib import Path
 from statistics import fmean, pvariance
 from typing import Any
 
@@ -58,26 +60,64 @@ def _read_seed(environment: Environment, reader: JsonlReader, number: int, line:
 
 
 # ------------------------------------------------------------------------------- rollouts
+@dataclass(slots=True)
+class Measured:
+    """What lines of rollouts say about train tasks, and how many were of tasks that are none."""
+
+    evidence: dict[str, Evidence] = field(default_factory=dict)
+    lines: int = 0
+    held_out: int = 0  # lines of evaluation tasks: no seeds, their variants would contaminate
+
+    def of_kinds(self, kinds: Sequence[str]) -> list[Evidence]:
+        """The evidence on tasks of these kinds; on all of them where none is named."""
+        return [one for one in self.evidence.values() if not kinds or one.kind in kinds]
+
+
+def rollout_files(path: Path) -> list[Path]:
+    """The file itself; of a folder its JSON-lines files, of a run's folder those of ``rollouts/``.
+
+    They come in the order of their names, which is that of a run's steps.
+    """
+    if not path.is_dir():
+        return [path]
+    folder = path / "rollouts" if (path / "rollouts").is_dir() else path
+    files = sorted(p for p in folder.iterdir() if p.name.endswith((".jsonl", ".jsonl.gz")))
+    if not files:
+        raise DataError(f"{folder} holds no rollouts: no file in it ends in .jsonl or .jsonl.gz.")
+    return files
+
+
 def read_evidence(
-    reader: JsonlReader, tasks: Mapping[str, Task], held_out: frozenset[str] = frozenset()
-) -> list[Evidence]:
+    readers: Sequence[JsonlReader],
+    tasks: Mapping[str, Task],
+    held_out: frozenset[str] = frozenset(),
+) -> Measured:
     """What lines ``{"task_id": ..., "rewards": [...]}`` say about tasks with two or more rewards.
 
     The last line of a task counts: it is the latest policy's. ``null`` is a rollout that an outage
-    ended. Other keys are ignored; whatever else is wrong is a DataError that names the line.
+    ended. Other keys are ignored, and so are lines of evaluation tasks; whatever else is wrong is
+    a DataError that names the line.
     """
-    measured: dict[str, Evidence] = {}
-    for number, line in reader:
-        recorded = reader.parse(number, line)
-        where = f"{reader.path} line {number}"
-        if recorded.get("task_id") in held_out:
-            raise DataError(f"{where} is an evaluation task; its variants would contaminate.")
-        task = _known_task(recorded, tasks, where)
-        rewards = _rewards(recorded, where)
-        if len(rewards) >= 2:
-            mean, variance = fmean(rewards), pvariance(rewards)
-            measured[task.id] = Evidence(task.id, task.kind, mean, variance, format_share=0.0)
-    return list(measured.values())
+    found = Measured()
+    for reader in readers:
+        for number, line in reader:
+            recorded = reader.parse(number, line)
+            found.lines += 1
+            if recorded.get("task_id") in held_out:
+                found.held_out += 1
+                continue
+            _measure(found, recorded, tasks, reader.path, f"{reader.path} line {number}")
+    return found
+
+
+def _measure(
+    found: Measured, recorded: JsonObject, tasks: Mapping[str, Task], path: Path, where: str
+) -> None:
+    task = _known_task(recorded, tasks, path, where)
+    rewards = _rewards(recorded, where)
+    if len(rewards) >= 2:
+        mean, variance = fmean(rewards), pvariance(rewards)
+        found.evidence[task.id] = Evidence(task.id, task.kind, mean, variance, format_share=0.0)
 
 
 def boundary_seeds(
@@ -92,17 +132,29 @@ def boundary_seeds(
     return [tasks[task_id] for task_id, _ in selector.rank(0, evidence)]
 
 
-def _known_task(recorded: JsonObject, tasks: Mapping[str, Task], where: str) -> Task:
+def _known_task(recorded: JsonObject, tasks: Mapping[str, Task], path: Path, where: str) -> Task:
     task_id = recorded.get("task_id")
     if not isinstance(task_id, str):
         raise DataError(f"{where} has no column 'task_id' with a string.")
     entry_id = recorded.get("entry_id")  # in our own rollouts, of the task that this is a draw of
     if task_id not in tasks and isinstance(entry_id, str) and entry_id in tasks:
         return tasks[entry_id]
-    if task_id not in tasks:
-        hint = did_you_mean(task_id, tasks) if len(tasks) < 20 else _nearest(task_id, tasks)
-        raise DataError(f"{where}: no train task is called {task_id!r}. {hint}")
-    return tasks[task_id]
+    if task_id in tasks:
+        return tasks[task_id]
+    if task_id.startswith("syn-"):
+        raise DataError(f"{where}: the variant {task_id!r} is not known. {_export_of(path)}")
+    hint = did_you_mean(task_id, tasks) if len(tasks) < 20 else _nearest(task_id, tasks)
+    raise DataError(f"{where}: no train task is called {task_id!r}. {hint}")
+
+
+def _export_of(rollouts: Path) -> str:
+    """How variants become known: by the pool of the run that they were played in."""
+    run = rollouts.absolute().parent.parent
+    place = rollouts.parent.parent if (run / "config.toml").is_file() else "RUN"
+    return (
+        f"Export the tasks of its run's pool (rods pool export {place} --out tasks.jsonl) and add "
+        "--seeds tasks.jsonl."
+    )
 
 
 def _nearest(task_id: str, tasks: Mapping[str, Task]) -> str:

@@ -12,7 +12,14 @@ from rods.errors import ConfigError, DataError
 from rods.interfaces import Selector
 from rods.jsonl import JsonlReader
 from rods.pool import Pool
-from rods.seeds import boundary_seeds, interleaved, read_evidence, seed_tasks
+from rods.seeds import (
+    Measured,
+    boundary_seeds,
+    interleaved,
+    read_evidence,
+    rollout_files,
+    seed_tasks,
+)
 from rods.selectors import BoundarySelector
 from rods.selectors.evidence import Evidence
 from rods.testing import FakeEnvironment, FakeSynthesizer
@@ -25,7 +32,12 @@ TASKS = {task.id: task for task in SEEDS}
 
 def evidence(tmp_path: Path, *lines: object) -> list[Evidence]:
     (tmp_path / "r").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return read_evidence(JsonlReader(tmp_path / "r"), TASKS, frozenset({"fake_eval_base_0"}))
+    return measured(tmp_path / "r").of_kinds(())
+
+
+def measured(*paths: Path) -> Measured:
+    readers = [JsonlReader(path) for path in paths]
+    return read_evidence(readers, TASKS, frozenset({"fake_eval_base_0"}))
 
 
 def line(task: Task, *rewards: float | None) -> dict[str, Any]:
@@ -55,12 +67,45 @@ def test_a_draw_of_a_known_entry_counts_for_the_entry(tmp_path: Path) -> None:
         ({"task_id": "fake_train_base_0", "rewards": [True]}, "True is no number in"),
         ({"task_id": "fake_train_base_0", "rewards": [float("nan")]}, "nan is no number in"),
         ({"task_id": "fake_train_bas_0", "rewards": []}, "Did you mean 'fake_train_base_0'"),
-        ({"task_id": "fake_eval_base_0", "rewards": []}, "is an evaluation task"),
+        ({"task_id": "syn-1", "rewards": []}, "rods pool export RUN --out .* --seeds"),
+        ({"task_id": "syn-1", "entry_id": "syn-2", "rewards": []}, "the variant 'syn-1' is not"),
     ],
 )
 def test_a_bad_rollouts_line_is_named(tmp_path: Path, bad: dict[str, Any], fault: str) -> None:
     with pytest.raises(DataError, match=f"r line 2.*{fault}"):
         evidence(tmp_path, line(SEEDS[0], 0, 1), bad)
+
+
+def test_evaluation_tasks_in_a_log_are_counted_and_no_seeds(tmp_path: Path) -> None:
+    lines = [{"task_id": "fake_eval_base_0", "rewards": [0, 1]}, line(SEEDS[0], 0, 1)]
+    (tmp_path / "r").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    found = measured(tmp_path / "r")
+    assert (found.lines, found.held_out) == (2, 1)
+    assert [e.entry_id for e in found.of_kinds(())] == [SEEDS[0].id]
+    other = next(task.kind for task in SEEDS if task.kind != SEEDS[0].kind)
+    assert found.of_kinds([other]) == []
+
+
+def test_a_runs_folder_is_its_rollouts_in_order(tmp_path: Path) -> None:
+    folder = tmp_path / "run" / "rollouts"
+    folder.mkdir(parents=True)
+    with pytest.raises(DataError, match="holds no rollouts"):
+        rollout_files(folder)
+    for step, earned in ((2, (1, 1)), (1, (0, 1))):
+        (folder / f"step-{step}.jsonl").write_text(json.dumps(line(SEEDS[0], *earned)))
+    for place in (folder, folder.parent):
+        found = measured(*rollout_files(place))
+        assert [e.mean for e in found.of_kinds(())] == [1.0]  # the later step's
+    assert rollout_files(folder / "step-1.jsonl") == [folder / "step-1.jsonl"]
+
+
+def test_the_cure_of_an_unknown_variant_names_its_run(tmp_path: Path) -> None:
+    path = tmp_path / "run" / "rollouts" / "r.jsonl"
+    path.parent.mkdir(parents=True)
+    (tmp_path / "run" / "config.toml").write_text("")
+    path.write_text(json.dumps({"task_id": "syn-1", "rewards": [0, 1]}))
+    with pytest.raises(DataError, match=f"rods pool export {tmp_path / 'run'} --out"):
+        measured(path)
 
 
 def select(found: list[Evidence], **options: Any) -> list[str]:

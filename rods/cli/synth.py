@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,8 @@ Examples
 A rollouts line is {"task_id": "multi_turn_base_0", "rewards": [0.0, 0.5, 1.0, null]}; other keys
 are ignored, null is a rollout that an outage ended, and the last line of a task counts. Seeds are
 the tasks that the boundary selector would take; -o selector.alpha_high=0.9 moves its zone.
-Variants of your own can be seeds too: --seeds variants.jsonl makes their ids known.
+Lines of evaluation tasks are left out. Variants can be seeds too: --seeds variants.jsonl makes
+their ids known; for a run's own, rods pool export RUN --out variants.jsonl.
 The file under --out is complete or has the suffix .partial; what was made is never lost.
 Equal tasks, options and --seed give an equal file."""
 
@@ -45,7 +46,9 @@ Equal tasks, options and --seed give an equal file."""
 )
 @click.option("--kind", "kinds", multiple=True, help="Only seeds of this kind (repeat for more).")
 @click.option(
-    "--from-rollouts", type=click.Path(path_type=Path), help="Take boundary seeds from these lines."
+    "--from-rollouts",
+    type=click.Path(path_type=Path),
+    help="Take boundary seeds from these lines; a run's folder means all that it played.",
 )
 @click.option(
     "--seeds",
@@ -111,15 +114,35 @@ def _seeds(
 ) -> tuple[Sequence[Task], dict[str, int]]:
     """The tasks to vary, and how many were measured if rollouts chose them."""
     from rods.jsonl import JsonlReader
-    from rods.pool import Pool
-    from rods.seeds import boundary_seeds, read_evidence, seed_tasks
+    from rods.seeds import seed_tasks
 
     readers = [JsonlReader(path) for path in options["seed_files"]]
-    tasks = {task.id: task for task in seed_tasks(environment, readers, options["kinds"])}
-    if options["from_rollouts"] is None:
-        return list(tasks.values()), {}
+    rollouts, kinds = options["from_rollouts"], options["kinds"]
+    tasks = seed_tasks(environment, readers, kinds)
+    if rollouts is None:
+        return tasks, {}
+    known = seed_tasks(environment, readers) if kinds else tasks
+    return _boundary(parts, environment, {task.id: task for task in known}, rollouts, kinds)
+
+
+def _boundary(
+    parts: Assembly,
+    environment: Environment,
+    tasks: Mapping[str, Task],
+    rollouts: Path,
+    kinds: Sequence[str],
+) -> tuple[Sequence[Task], dict[str, int]]:
+    """The tasks that these rollouts show at the boundary, and what else was measured."""
+    from rods.jsonl import JsonlReader
+    from rods.pool import Pool
+    from rods.seeds import boundary_seeds, read_evidence, rollout_files
+
     held_out = frozenset(task.id for task in environment.tasks("eval"))
-    evidence = read_evidence(JsonlReader(options["from_rollouts"]), tasks, held_out)
+    readers = [JsonlReader(path) for path in rollout_files(rollouts)]
+    found = read_evidence(readers, tasks, held_out)
+    if found.held_out:
+        say(f"{found.held_out} of {found.lines} lines are of evaluation tasks and were left out.")
+    evidence = found.of_kinds(kinds)
     with Pool.open("sqlite://") as pool:
         seeds = boundary_seeds(parts.selector(pool), evidence, tasks)
     return seeds, {"measured": len(evidence), "boundary": len(seeds)}

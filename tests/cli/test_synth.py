@@ -78,6 +78,19 @@ def test_only_boundary_tasks_of_foreign_rollouts_are_seeds(here: Rods, tmp_path:
     assert parents == {"fake_train_miss_func_0"}
 
 
+def test_evaluation_tasks_in_a_log_are_left_out_and_other_kinds_too(here: Rods) -> None:
+    path = rollouts(
+        Path("r.jsonl"),
+        fake_eval_base_0=[0, 1],
+        fake_train_base_0=[0, 1],
+        fake_train_miss_func_0=[0, 1],
+    )
+    done = synth(here, "--from-rollouts", path, "--kind", "base", "-n", 1, "--json")
+    report = json.loads(done.stdout)
+    assert (report["measured"], report["boundary"]) == (1, 1)
+    assert done.stderr == "1 of 3 lines are of evaluation tasks and were left out.\n"
+
+
 def test_without_a_boundary_task_the_file_is_empty_and_the_reason_is_said(
     here: Rods, tmp_path: Path
 ) -> None:
@@ -137,7 +150,8 @@ BAD: dict[str, tuple[tuple[Any, ...], str]] = {
     "a corrupt line": (("--from-rollouts", "corrupt"), "corrupt line 1 is no JSON"),
     "a missing column": (("--from-rollouts", "column"), "column line 1 has no column 'rewards'"),
     "an unknown task": (("--from-rollouts", "task"), "Did you mean 'fake_train_base_0'?"),
-    "an evaluation task": (("--from-rollouts", "eval"), "eval line 1 is an evaluation task"),
+    "an unknown variant": (("--from-rollouts", "variant"), "rods pool export RUN --out"),
+    "a folder without rollouts": (("--from-rollouts", "."), ". holds no rollouts"),
     "a place that cannot be written": (("--out", "no/v.jsonl"), "Cannot write no/v.jsonl"),
 }
 
@@ -149,7 +163,7 @@ def test_bad_input_is_one_line_with_status_2(
     (tmp_path / "corrupt").write_text('{"task_id": "fake')
     (tmp_path / "column").write_text('{"task_id": "fake_train_base_0"}')
     rollouts(tmp_path / "task", fake_train_bas_0=[0, 1])
-    rollouts(tmp_path / "eval", fake_eval_base_0=[0, 1])
+    rollouts(tmp_path / "variant", **{"syn-0123": [0, 1]})
     done = synth(here, *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
