@@ -10,15 +10,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-Reply = Callable[[dict[str, Any]], str]
+Reply = Callable[[dict[str, Any]], str | dict[str, Any]]
 
 
 class ModelServer:
     """Serves ``/v1/models`` and ``/v1/chat/completions`` on a local port while it is entered.
 
-    ``reply`` gets the request's JSON body and returns the message's text. ``requests`` keeps the
-    bodies. With ``key`` other keys are refused; ``fail_with`` answers every completion with that
-    HTTP status. ``stop`` and ``start`` keep the port, as a server that crashes and is restarted.
+    ``reply`` gets the request's JSON body and returns the message's text, or the whole message
+    with its ``tool_calls``. ``requests`` keeps the bodies. With ``key`` other keys are refused;
+    ``fail_with`` answers every completion with that HTTP status. ``stop`` and ``start`` keep the
+    port, as a server that crashes and is restarted.
     """
 
     def __init__(self, reply: Reply, *, models: Sequence[str] = ("tiny",), key: str = "") -> None:
@@ -100,20 +101,25 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing on the screen."""
 
 
-def _completion(body: dict[str, Any], text: str) -> dict[str, Any]:
+def _completion(body: dict[str, Any], reply: str | dict[str, Any]) -> dict[str, Any]:
     """A token is a word."""
+    said: dict[str, Any] = {"content": reply} if isinstance(reply, str) else reply
+    message = {"role": "assistant", "content": None, **said}
     sent = sum(len(str(message["content"]).split()) for message in body["messages"])
-    received = len(text.split())
-    message = {"role": "assistant", "content": text}
+    received = len(str(message["content"]).split())
     return {
         "id": "scripted",
         "object": "chat.completion",
         "created": 0,
         "model": body["model"],
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "choices": [{"index": 0, "message": message, "finish_reason": _finish(message)}],
         "usage": {
             "prompt_tokens": sent,
             "completion_tokens": received,
             "total_tokens": sent + received,
         },
     }
+
+
+def _finish(message: dict[str, Any]) -> str:
+    return "tool_calls" if message.get("tool_calls") else "stop"
