@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from rods.errors import DataError
+
 
 def write_atomic(path: Path, content: str | bytes) -> None:
     """``path`` holds ``content`` on the disk, or what it held before; never a part."""
@@ -83,7 +85,18 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     """The records of a JSON-lines file; none where it does not exist."""
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [_record(path, n, line) for n, line in enumerate(path.read_bytes().splitlines(), 1)]
+
+
+def _record(path: Path, number: int, line: bytes | str) -> dict[str, Any]:
+    """The object on a line that rods wrote; a DataError that names it where it is damaged."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        record = None
+    if not isinstance(record, dict):
+        raise DataError(f"{path} line {number} is damaged: no JSON object. Restore a copy of it.")
+    return record
 
 
 def write_gzip_lines(path: Path, records: Iterable[Any]) -> None:
@@ -95,5 +108,5 @@ def write_gzip_lines(path: Path, records: Iterable[Any]) -> None:
 def read_gzip_lines(path: Path) -> Iterator[dict[str, Any]]:
     """The records that ``write_gzip_lines`` wrote."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            yield json.loads(line)
+        for number, line in enumerate(file, 1):
+            yield _record(path, number, line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import gzip
 import json
 import os
@@ -68,11 +69,12 @@ class JsonlReader:
     def parse(self, number: int, line: bytes) -> JsonObject:
         """The object on a line; a DataError that names the line otherwise."""
         try:
-            value = json.loads(line)
+            value = json.loads(line.rstrip())  # a newline would be counted as a line of its own
         except RecursionError as error:
             raise DataError(f"{self.path} line {number} is nested too deeply.") from error
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise DataError(f"{self.path} line {number} is no JSON: {error}.") from error
+            what = json_fault(error)
+            raise DataError(f"{self.path} line {number} is no JSON: {what}.") from error
         except ValueError as error:  # more digits than Python converts
             raise DataError(f"{self.path} line {number} holds too long a number.") from error
         if not isinstance(value, dict):
@@ -97,9 +99,24 @@ class JsonlWriter:
         self._waiting: list[bytes] = []
         self._whole = 0  # bytes of complete blocks in the file
         try:
-            self._file: FileIO = self.target.open("wb", buffering=0)
+            self._file: FileIO = self._opened()
+        except BlockingIOError as error:
+            raise DataError(f"{self.target} is being written by another process.") from error
         except OSError as error:
             raise DataError(f"Cannot write {path}: {error.strerror}.") from error
+
+    def _opened(self) -> FileIO:
+        """The target, empty and this process's alone: two at once would mix their lines."""
+        if not self._regular:
+            return self.target.open("wb", buffering=0)
+        file = self.target.open("ab", buffering=0)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            file.truncate(0)
+        except OSError:
+            file.close()
+            raise
+        return file
 
     def write(self, line: str) -> None:
         """Append one line; a plain file has it when this returns."""
@@ -157,6 +174,17 @@ class JsonlWriter:
             raise RodsError(f"{what} {self.path}: {error.strerror}.") from error
         self._whole += size
         self.lines += len(lines)
+
+
+def json_fault(error: ValueError) -> str:
+    """What is wrong with one line of JSON, without a second count of lines."""
+    if isinstance(error, json.JSONDecodeError):
+        if error.pos >= len(error.doc.rstrip()):
+            return f"it ends in the middle, after character {error.pos}"
+        return f"{error.msg} at character {error.pos + 1}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte {error.start + 1} is no {error.encoding.upper()}"
+    return str(error)
 
 
 def dump_line(value: Any) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
-from pathlib import Path
+from contextlib import contextmanager
 from typing import Any
 
 from rods.errors import DataError
@@ -15,6 +14,7 @@ from rods.interfaces import Environment, Trainer
 from rods.jsonl import JsonlWriter, dump_line
 from rods.run_dir import group_record
 from rods.types import RolloutGroup, Split, Task
+from rods.unfinished import Unfinished
 
 PART = 256  # rollouts between two writings; what trainers sample at once
 
@@ -27,26 +27,25 @@ def evaluate_policy(
     tasks: int | None,
     samples: int,
     seed: int,
-    out: Path | None = None,
+    out: Unfinished | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
     """The report on ``samples`` rollouts of each task (None: all tasks), as plain JSON.
 
     ``out`` gets one line a task, with ``task_id``, ``rewards`` and the rollouts, as they come: what
-    was played before an interruption is kept.
+    was played before an interruption is kept, and is not played again.
     """
     known = environment.tasks(split)
     if not known:
         raise DataError(f"The environment {environment.name!r} has no {split} tasks.")
     chosen = held_out(known, tasks or len(known))
     start = time.perf_counter()
-    groups: list[RolloutGroup] = []
-    with JsonlWriter(out) if out is not None else nullcontext() as writer:
-        for part in _in_parts(trainer, environment, chosen, samples, seed, progress):
+    groups = out.groups(chosen, _part_of(samples)) if out is not None else []
+    with _writing(out) as write:
+        for part in _in_parts(trainer, environment, chosen, samples, seed, len(groups), progress):
             groups += part
-            if writer is not None:
-                for group in part:
-                    writer.write(dump_line(group_record(group, step=0)))
+            for group in part:
+                write(dump_line(group_record(group, step=0)))
     return {
         "environment": environment.name,
         "split": split,
@@ -64,11 +63,12 @@ def _in_parts(
     tasks: Sequence[Task],
     samples: int,
     seed: int,
+    done: int,
     progress: Callable[[int, int], None] | None,
 ) -> Iterator[Sequence[RolloutGroup]]:
-    """The groups of a few tasks after the other; each part samples with a seed of its own."""
-    size = max(1, PART // samples)
-    for start in range(0, len(tasks), size):
+    """The groups after ``done`` tasks, in parts; each part samples with a seed of its own."""
+    size = _part_of(samples)
+    for start in range(done, len(tasks), size):
 
         def moved(done: int, total: int, start: int = start) -> None:
             if progress is not None:
@@ -76,6 +76,33 @@ def _in_parts(
 
         part, part_seed = tasks[start : start + size], seed + start
         yield trainer.evaluate(part, environment, k=samples, seed=part_seed, progress=moved)
+
+
+def _part_of(samples: int) -> int:
+    """Tasks between two writings."""
+    return max(1, PART // samples)
+
+
+@contextmanager
+def _writing(out: Unfinished | None) -> Iterator[Callable[[str], None]]:
+    """Takes a line; the file under ``out`` is complete afterwards, or goes on another time."""
+    if out is None:
+        yield lambda line: None
+        return
+    try:
+        with JsonlWriter(out.out) as writer:
+            if out.lasting:
+                out.begin()
+            for line in out.lines:
+                writer.write(line.decode())
+            yield writer.write
+    except (Exception, KeyboardInterrupt) as error:
+        if out.partial.is_file():
+            error.add_note("The same command goes on from there.")
+        else:
+            out.end()
+        raise
+    out.end()
 
 
 def summary(groups: Sequence[RolloutGroup]) -> dict[str, Any]:

@@ -178,9 +178,11 @@ class RunDir:
         if not (path / name).exists():
             return None
         try:
-            record: dict[str, Any] = json.loads((path / name).read_text(encoding="utf-8"))
+            record = json.loads((path / name).read_text(encoding="utf-8"))
         except ValueError as error:
             raise RunDirError(f"{path / name} is not JSON: {error}; the run is damaged.") from error
+        if not isinstance(record, dict):
+            raise RunDirError(f"{path / name} holds no JSON object; the run is damaged.")
         return record
 
     def last_report(self) -> StepReport | None:

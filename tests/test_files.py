@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rods.errors import DataError
 from rods.files import (
     append_line,
     read_gzip_lines,
@@ -89,3 +90,10 @@ def test_every_file_and_folder_of_a_tree_is_put_on_the_disk(
     sync_tree(tmp_path)
     assert sorted(synced) == sorted(map(str, [tmp_path, *tmp_path.rglob("*")]))
     assert synced[-1] == str(tmp_path)
+
+
+@pytest.mark.parametrize("damaged", ["{", "[]", "3"])
+def test_a_damaged_line_of_ours_is_named(tmp_path: Path, damaged: str) -> None:
+    (tmp_path / "m.jsonl").write_text('{"a": "\u2028"}\n' + damaged + "\n")
+    with pytest.raises(DataError, match=r"m.jsonl line 2 is damaged"):
+        read_lines(tmp_path / "m.jsonl")

@@ -132,3 +132,27 @@ def test_a_disk_that_fills_up_leaves_whole_lines(tmp_path: Path) -> None:
 def test_a_device_that_is_full_is_one_clear_error() -> None:
     with pytest.raises(RodsError, match="No space left for /dev/full"):
         write(Path("/dev/full"), "1")
+
+
+def test_two_at_once_do_not_mix_their_lines(tmp_path: Path) -> None:
+    with JsonlWriter(tmp_path / "v") as first:
+        first.write("1")
+        with pytest.raises(DataError, match="is being written by another process"):
+            JsonlWriter(tmp_path / "v")
+    assert (tmp_path / "v").read_text() == "1\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b'{"a": 1', "line 2 is no JSON: it ends in the middle, after character 7."),
+        (b'{"a" 1}', "line 2 is no JSON: Expecting ':' delimiter at character 6."),
+        (b'{"a": "\xff"}', "line 2 is no JSON: byte 8 is no UTF-8."),
+    ],
+)
+def test_a_fault_has_one_number_of_a_line(tmp_path: Path, line: bytes, said: str) -> None:
+    (tmp_path / "r").write_bytes(b"{}\n" + line + b"\n{}\n")
+    reader = JsonlReader(tmp_path / "r")
+    with pytest.raises(DataError) as caught:
+        _ = [reader.parse(number, found) for number, found in reader]
+    assert str(caught.value) == f"{tmp_path / 'r'} {said}"

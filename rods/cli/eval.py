@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from rods.cli.options import component_options, json_option, parts_without_demo
+from rods.cli.options import (
+    component_options,
+    json_option,
+    out_option,
+    parts_without_demo,
+    refuse_to_lose,
+)
 from rods.cli.output import (
     data_line,
     print_json,
@@ -19,6 +25,10 @@ from rods.cli.output import (
 )
 from rods.errors import ConfigError, DataError
 
+if TYPE_CHECKING:
+    from rods.assembly import Assembly
+    from rods.unfinished import Unfinished
+
 EPILOG = """\b
 Examples
   rods eval --plugins bfcl --trajectories answers.jsonl.gz --out verdicts.jsonl
@@ -29,14 +39,15 @@ A trajectory line of BFCL is {"task_id": "multi_turn_base_0", "trajectory": [tur
 with calls as strings, such as "cd(folder='documents')". Each line comes out with valid, turn_ok,
 state_ok, response_ok, progress {judged, all, abstain} and error (replaced if it had them); its
 other keys are kept.
-The file under --out is complete or has the suffix .partial; what was done is never lost."""
+The file under --out is complete or has the suffix .partial; what was done is never lost, and the
+same command with --policy goes on from it."""
 
 
 @click.command(epilog=EPILOG)
 @component_options
 @click.option("--trajectories", type=click.Path(path_type=Path), help="Score these JSON lines.")
 @click.option("--policy", type=click.Path(path_type=Path), help="Evaluate this policy's folder.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write JSON lines (.gz is packed).")
+@out_option("Write JSON lines (.gz is packed).")
 @click.option(
     "--on-error",
     type=click.Choice(["stop", "skip"]),
@@ -80,6 +91,7 @@ def _score(trajectories: Path, options: dict[str, Any], as_json: bool) -> int:
 
     if options["out"] is None:
         raise ConfigError("--trajectories needs --out FILE for the verdicts.")
+    refuse_to_lose(options["out"], options["force"])
     reader = JsonlReader(trajectories)
     parts = parts_without_demo(options["plugins"], options["config"], options["overrides"])
     environment = parts.environment()
@@ -127,6 +139,7 @@ def _evaluate(policy: Path, options: dict[str, Any], as_json: bool) -> int:
         raise DataError(f"{policy} is no folder with a policy; a run's is RUN/policy.")
     config = options["config"] or _settings_of(policy)
     parts = parts_without_demo(options["plugins"], config, options["overrides"])
+    out = _unfinished(policy, parts, options) if options["out"] else None
     environment, trainer = parts.environment(), parts.trainer()
     try:
         trainer.load(policy)
@@ -143,7 +156,7 @@ def _evaluate(policy: Path, options: dict[str, Any], as_json: bool) -> int:
                 tasks=options["tasks"],
                 samples=options["samples"],
                 seed=parts.run.seed if options["seed"] is None else options["seed"],
-                out=options["out"],
+                out=out,
                 progress=moved,
             )
     finally:
@@ -156,6 +169,25 @@ def _evaluate(policy: Path, options: dict[str, Any], as_json: bool) -> int:
     else:
         _show(report)
     return 0 if report["n"] else 1
+
+
+def _unfinished(policy: Path, parts: Assembly, options: dict[str, Any]) -> Unfinished:
+    """Where the rollouts go, with those that an interrupted call of this command has made."""
+    from rods.unfinished import policy_stamp, unfinished
+
+    out, force = options["out"], options["force"]
+    if out.is_file() or force:
+        refuse_to_lose(out, force)
+    asked = {name: options[name] for name in ("split", "tasks", "samples", "seed")}
+    settings = {
+        kind: [parts.component(kind).name, parts.config(kind).model_dump(mode="json")]
+        for kind in ("environment", "trainer")
+    }
+    terms = {**asked, **settings, "run.seed": parts.run.seed, "policy": policy_stamp(policy)}
+    found = unfinished(out, terms, anew=force)
+    if found.lines:
+        say(f"Going on after {len(found.lines)} tasks, which are in {found.partial}.")
+    return found
 
 
 def _settings_of(policy: Path) -> Path | None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from rods.errors import ConfigError
+
 if TYPE_CHECKING:
     from rods.assembly import Assembly
 
@@ -85,6 +87,27 @@ def parts_without_demo(
 
     preset = {"run.preset": ["none"]} if config is None else {}
     return assemble(plugins, config, overrides, {**preset, **(flags or {})})
+
+
+def out_option(help: str, **options: Any) -> Callable[[F], F]:
+    """``--out`` for what a command makes, and ``--force``; see ``refuse_to_lose``."""
+    out = click.option("--out", type=click.Path(path_type=Path), help=help, **options)
+    force = click.option("--force", is_flag=True, help="Replace a file that is there under --out.")
+    return lambda command: out(force(command))
+
+
+def refuse_to_lose(out: Path, force: bool) -> None:
+    """A ConfigError if a file, or what a call left unfinished, is there and is to stay."""
+    partial = out.with_name(f"{out.name}.partial") if out.name else out
+    if force or out.is_dir():
+        return  # a folder is never replaced: whoever writes there says so
+    if out.is_file():
+        raise ConfigError(f"{out} exists; name another --out, or replace it with --force.")
+    if partial.is_file():
+        raise ConfigError(
+            f"{partial} holds what an interrupted call had done; rename it to keep it, or begin "
+            "anew with --force."
+        )
 
 
 def json_option(command: F) -> F:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from rods.cli.options import json_option
+from rods.cli.options import json_option, out_option, refuse_to_lose
 from rods.cli.output import print_json, print_pairs, print_table
 from rods.types import KINDS, PoolState, Task
 
@@ -123,7 +123,7 @@ def show(where: str, entry_id: str, as_json: bool) -> None:
     print_pairs(entry_id, {**_plain(entry), "children": len(children)})
     _show_task(task)
     rewards = [
-        (o.step, o.epoch, " ".join("-" if r is None else f"{r:.2f}" for r in o.rewards), o.mean)
+        (o.step, o.epoch + 1, " ".join("-" if r is None else f"{r:.2f}" for r in o.rewards), o.mean)
         for o in observed
     ]
     print_table("\nObservations", ("step", "epoch", "rewards", "mean"), rewards)
@@ -163,7 +163,7 @@ def lineage(where: str, entry_id: str, as_json: bool) -> None:
     show_default=True,
     help="JSON lines, parquet, or a folder for datasets.load_from_disk.",
 )
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="A file or folder.")
+@out_option("A file, or a folder for datasets.", required=True)
 @json_option
 def export(
     where: str,
@@ -172,12 +172,14 @@ def export(
     limit: int | None,
     form: Any,
     out: Path,
+    force: bool,
     as_json: bool,
 ) -> None:
-    """Write entries with their tasks to a file; one is replaced only by a whole one."""
+    """Write entries with their tasks to a new file; with --force also over one that is there."""
     from rods.pool.export import export as write
     from rods.pool_access import open_existing
 
+    refuse_to_lose(out, force)
     with open_existing(where) as pool:
         count = write(pool, out, form, PoolState(state) if state else None, kind, limit or None)
     if as_json:

@@ -10,7 +10,13 @@ import click
 
 from rods.cli.costs import print_costs
 from rods.cli.lm_options import lm_flags, lm_options
-from rods.cli.options import component_options, json_option, parts_without_demo
+from rods.cli.options import (
+    component_options,
+    json_option,
+    out_option,
+    parts_without_demo,
+    refuse_to_lose,
+)
 from rods.cli.output import print_json, print_pairs, print_table, say, stoppable_progress
 
 if TYPE_CHECKING:
@@ -62,9 +68,9 @@ Equal tasks, options and --seed give an equal file."""
 )
 @lm_options
 @click.option("--seed", type=click.IntRange(0), help="Of the choices.  [default: run.seed, 0]")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Task lines (.gz too).")
+@out_option("Task lines (.gz too).", required=True)
 @json_option
-def command(split: str, wanted: int, out: Path, as_json: bool, **options: Any) -> int:
+def command(split: str, wanted: int, out: Path, force: bool, as_json: bool, **options: Any) -> int:
     """Make variants of train tasks that are executed, checked and near the seed in structure.
 
     Each seed is asked in turn until -n variants are admitted or no seed gives any more. Every
@@ -82,6 +88,7 @@ def command(split: str, wanted: int, out: Path, as_json: bool, **options: Any) -
             "--split eval is refused: variants of evaluation tasks would contaminate the "
             "evaluation; use --split train."
         )
+    refuse_to_lose(out, force)
     flags = lm_flags(options)
     parts = parts_without_demo(options["plugins"], options["config"], options["overrides"], flags)
     require_models(parts.synthesis.lm)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rods.cli.lm_options import lm_flags, lm_options
-from rods.cli.options import component_options, json_option, parts_without_demo
+from rods.cli.options import (
+    component_options,
+    json_option,
+    out_option,
+    parts_without_demo,
+    refuse_to_lose,
+)
 from rods.errors import ConfigError, RodsError
 
 if TYPE_CHECKING:
@@ -56,23 +66,40 @@ learn to let everything pass."""
 )
 @click.option("--seed", type=click.IntRange(0), help="Of the split and the search.  [default: 0]")
 @click.option("--workers", type=click.IntRange(1), default=1, help="Variants tried at once.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("tuned.json"),
-    show_default=True,
-    help="The tuned prompts.",
-)
+@out_option("The tuned prompts.", default=Path("tuned.json"), show_default=True)
 @click.option("--resume", is_flag=True, help="Go on where an earlier call with this --out stopped.")
-@click.option("--dry-run", is_flag=True, help="Only estimate, from three trials.")
+@click.option("--dry-run", is_flag=True, help="Only estimate, from three trials; keep nothing.")
 @json_option
-def command(out: Path, resume: bool, dry_run: bool, as_json: bool, **options: Any) -> None:
+def command(
+    out: Path, force: bool, resume: bool, dry_run: bool, as_json: bool, **options: Any
+) -> None:
     """Optimise the prompts of the synthesis against verification, within a budget."""
-    from rods.cli.output import print_json, say, stoppable_progress
+    from rods.cli.output import print_json
+
+    if not (dry_run or resume):
+        refuse_to_lose(out, force)
+    parts = _parts(options)
+    with _journal(out, force, resume, dry_run) as journal:
+        estimate, found = _tuned(parts, journal, options, dry_run)
+    if found is None:
+        return print_json(estimate.model_dump()) if as_json else None
+    program, report = found
+    if program.predictors:
+        program.write(out)
+    if as_json:
+        written = str(out) if program.predictors else None
+        print_json({**report.model_dump(), "digest": program.digest, "out": written})
+    else:
+        _show(program, report, out)
+
+
+def _tuned(
+    parts: Assembly, journal: Path, options: dict[str, Any], dry_run: bool
+) -> tuple[Estimate, tuple[TunedProgram, TuningReport] | None]:
+    """The estimate, which is said, and what the search found unless it is a dry run."""
+    from rods.cli.output import say, stoppable_progress
     from rods.tunings import tuner_of
 
-    parts = _parts(options)
-    journal = _journal(out, resume)
     environment = parts.environment()
     try:
         tuner = tuner_of(parts, environment, journal, _request(options))
@@ -81,22 +108,13 @@ def command(out: Path, resume: bool, dry_run: bool, as_json: bool, **options: An
             tuner.watch(lambda done: advance(min(done, total), f"{done} of {total} variants"))
             estimate = tuner.estimate()
             say(_estimated(estimate))
-            if dry_run:
-                return print_json(estimate.model_dump()) if as_json else None
-            program, report = tuner.run()
+            return estimate, None if dry_run else tuner.run()
     except (KeyboardInterrupt, RodsError) as error:
-        if journal.exists():
+        if journal.exists() and not dry_run:
             error.add_note("What was paid for is kept: go on with the same command and --resume.")
         raise
     finally:
         environment.close()
-    if program.predictors:
-        program.write(out)
-    if as_json:
-        written = str(out) if program.predictors else None
-        print_json({**report.model_dump(), "digest": program.digest, "out": written})
-    else:
-        _show(program, report, out)
 
 
 def _parts(options: dict[str, Any]) -> Assembly:
@@ -111,13 +129,26 @@ def _parts(options: dict[str, Any]) -> Assembly:
     return parts
 
 
-def _journal(out: Path, resume: bool) -> Path:
+@contextmanager
+def _journal(out: Path, force: bool, resume: bool, dry_run: bool) -> Iterator[Path]:
+    """Where answers are kept: beside ``out``, and for a dry run where nothing is left of them."""
     path = out.with_name(f"{out.name}.journal.jsonl")
-    if path.exists() and not resume:
-        raise ConfigError(f"{path} holds an earlier tuning: --resume goes on with it; else --out.")
     if resume and not path.exists():
         raise ConfigError(f"There is nothing to resume: {path} does not exist.")
-    return path
+    if dry_run:
+        with TemporaryDirectory() as folder:
+            if resume:
+                shutil.copy(path, folder)
+            yield Path(folder) / path.name
+        return
+    if path.exists() and not (resume or force):
+        raise ConfigError(
+            f"{path} holds an earlier tuning: --resume goes on with it, --force begins anew; else "
+            "name another --out."
+        )
+    if force and not resume:
+        path.unlink(missing_ok=True)
+    yield path
 
 
 def _request(options: dict[str, Any]) -> TuningRequest:

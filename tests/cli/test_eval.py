@@ -68,7 +68,9 @@ def test_a_corrupt_line_stops_with_its_number_and_keeps_what_was_done(
     assert error.startswith(f"Error: {recordings} line 4 is no JSON: ")
     assert note == "The 3 lines done are in v.jsonl.partial."
     assert not (tmp_path / "v.jsonl").exists()
-    skipped = score(here, recordings, "--out", "v.jsonl", "--on-error", "skip", "--json")
+    again = score(here, recordings, "--out", "v.jsonl", "--on-error", "skip")
+    assert (again.returncode, "begin anew with --force" in again.stderr) == (2, True)
+    skipped = score(here, recordings, "--out", "v.jsonl", "--on-error", "skip", "--json", "--force")
     assert skipped.returncode == 0
     assert json.loads(skipped.stdout)["errors"] == 1
 

@@ -87,18 +87,34 @@ def test_a_run_is_interrupted_at_any_moment(
     assert last == "Interrupted. Go on with: rods run --resume r"
 
 
-def test_an_evaluation_keeps_what_was_played(environment: dict[str, str], tmp_path: Path) -> None:
+def test_an_evaluation_keeps_what_was_played_and_goes_on_from_there(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
     FakeTrainer().save(tmp_path / "policy")
-    words = ("eval", "--plugins", "stockroom", "--policy", "policy", "--out", "r.jsonl")
+    words = ("eval", "--plugins", "stockroom", "--policy", "policy", "-k", "300")
+    words += ("-o", "environment.tasks=8", "--json")
     partial = tmp_path / "r.jsonl.partial"
-    with begun(tmp_path, environment, *words, "-o", "environment.tasks=8", "-k", "400") as process:
+    with begun(tmp_path, environment, *words, "--out", "r.jsonl") as process:
         wait_for(partial)
         process.send_signal(signal.SIGINT)
         assert process.wait(100) == 130
         assert process.stderr is not None
         said = process.stderr.read()
-    assert partial.read_text().endswith("\n")
+    done = partial.read_text()
+    assert done.endswith("\n")
     assert "Interrupted." in said
-    assert "done" in said.splitlines()[-1]
-    assert "r.jsonl.partial." in said.splitlines()[-1]
+    assert "r.jsonl.partial." in said.splitlines()[-2]
+    assert said.splitlines()[-1] == "The same command goes on from there."
     assert not (tmp_path / "r.jsonl").exists()
+    with begun(tmp_path, environment, *words, "--out", "r.jsonl", "--seed", "1") as other:
+        assert other.wait(100) == 2
+        assert other.stderr is not None
+        assert "with other settings" in other.stderr.read()
+    assert partial.read_text() == done
+    for out in ("r.jsonl", "calm.jsonl"):
+        with begun(tmp_path, environment, *words, "--out", out) as process:
+            assert process.wait(100) == 0
+            assert process.stderr is not None
+            assert ("Going on after" in process.stderr.read()) == (out == "r.jsonl")
+    assert (tmp_path / "r.jsonl").read_text() == (tmp_path / "calm.jsonl").read_text()
+    assert not list(tmp_path.glob("*.partial*"))

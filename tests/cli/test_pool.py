@@ -144,6 +144,19 @@ def read_dataset(path: Path) -> list[str]:
     return list(datasets.load_from_disk(str(path))["task"])
 
 
+def test_a_file_that_is_there_is_replaced_only_by_force(
+    here: Rods, run: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "t.jsonl").write_text("mine")
+    words = ("pool", "export", run, "--out", "t.jsonl")
+    done = here(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "t.jsonl exists; name another --out, or replace it with --force." in done.stderr
+    assert (tmp_path / "t.jsonl").read_text() == "mine"
+    assert here(*words, "--force").returncode == 0
+    assert "syn-" in (tmp_path / "t.jsonl").read_text()
+
+
 def test_an_export_can_be_the_seeds_of_a_synthesis(
     here: Rods, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

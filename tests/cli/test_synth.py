@@ -21,7 +21,7 @@ Rods = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def synth(here: Rods, *more: object) -> subprocess.CompletedProcess[str]:
-    return here("synth", *PLUGIN, "--out", "v.jsonl", *more)
+    return here("synth", *PLUGIN, "--force", "--out", "v.jsonl", *more)
 
 
 def written(path: Path) -> list[Task]:
@@ -116,6 +116,17 @@ def test_earlier_variants_can_be_seeds(here: Rods, tmp_path: Path) -> None:
     assert done.returncode == 0
     children = written(tmp_path / "v.jsonl")
     assert {(t.parent_id, t.generation) for t in children} == {(earlier[0].id, 2)}
+
+
+@pytest.mark.parametrize("name", ["v.jsonl", "v.jsonl.partial"])
+def test_what_is_there_is_replaced_only_by_force(here: Rods, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("mine")
+    done = here("synth", *PLUGIN, "--out", "v.jsonl", "-n", 1)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert "--force" in done.stderr
+    assert (tmp_path / name).read_text() == "mine"
+    assert synth(here, "-n", 1).returncode == 0
+    assert len(written(tmp_path / "v.jsonl")) == 1
 
 
 def test_seeds_of_one_kind(here: Rods, tmp_path: Path) -> None:
