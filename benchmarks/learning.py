@@ -1,9 +1,10 @@
 """Does the loop help? Arms that differ in one thing, equal rollouts, several seeds, held-out tasks.
 
-Every arm is a `rods run` on the office world with the settings of the demo; a seed draws train
-tasks, evaluation tasks and sampling. Arms of one seed share the warm start and the evaluation
-tasks, so their difference is paired by task. The controls need no training: policies that must
-score 0 on the same evaluation tasks.
+Every arm is a `rods run` on the office world with the settings of the demo, but that variants are
+made in step with training (`synthesis.mode=sync`), so that a run can be repeated exactly; a seed
+draws train tasks, evaluation tasks and sampling. Arms of one seed share the warm start and the
+evaluation tasks, so their difference is paired by task. The controls need no training: policies
+that must score 0 on the same evaluation tasks.
 
     python benchmarks/learning.py [--seeds 0,1,2] [--arms rods,static] [--jobs 2] [--json]
 
@@ -83,7 +84,7 @@ def train(arm: str, seed: int, folder: Path, *, overrides: Sequence[str] = ()) -
     if (folder / "config.toml").exists():
         command += ["--resume", str(folder)]
     else:
-        settings = (f"environment.seed={seed}", *ARMS[arm], *overrides)
+        settings = (f"environment.seed={seed}", "synthesis.mode=sync", *ARMS[arm], *overrides)
         command += ["--plugins", "office,grpo-trl", "--seed", str(seed), "--out", str(folder)]
         command += [word for setting in settings for word in ("-o", setting)]
     folder.parent.mkdir(parents=True, exist_ok=True)

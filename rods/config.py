@@ -108,7 +108,7 @@ class Settings:
         """Let ``tables`` win over what is there; unknown tables are errors."""
         for table, key, value in _entries(tables, source):
             mine = self.values.setdefault(table, {})
-            mine[key] = _merged(mine.get(key), value)
+            mine[key] = merged(mine.get(key), value)
             self.sources[table, key] = source
 
     def underlay(self, tables: Mapping[str, Mapping[str, Any]], source: str) -> None:
@@ -117,7 +117,7 @@ class Settings:
             mine = self.values.setdefault(table, {})
             if key not in mine:
                 self.sources[table, key] = source
-            mine[key] = _merged(value, mine.get(key, value))
+            mine[key] = merged(value, mine.get(key, value))
 
     def component(self, table: str) -> str | None:
         """The component that ``name = `` chooses in a table, if any."""
@@ -225,6 +225,13 @@ def to_toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
     return tomli_w.dumps({name: _without_none(table) for name, table in tables.items() if table})
 
 
+def merged(below: Any, above: Any) -> Any:
+    """``above``, but tables inside are joined key by key."""
+    if not (isinstance(below, dict) and isinstance(above, dict)):
+        return above
+    return {**below, **{key: merged(below.get(key), value) for key, value in above.items()}}
+
+
 # ------------------------------------------------------------------------------- inside
 def _entries(tables: Mapping[str, Any], source: str) -> Iterator[tuple[str, str, Any]]:
     for table, values in tables.items():
@@ -234,13 +241,6 @@ def _entries(tables: Mapping[str, Any], source: str) -> Iterator[tuple[str, str,
             raise ConfigError(f"Unknown table {table!r} ({source}). {did_you_mean(table, TABLES)}")
         for key, value in values.items():
             yield table, key, value
-
-
-def _merged(below: Any, above: Any) -> Any:
-    """``above``, but tables inside are joined key by key."""
-    if not (isinstance(below, dict) and isinstance(above, dict)):
-        return above
-    return {**below, **{key: _merged(below.get(key), value) for key, value in above.items()}}
 
 
 def _nested(keys: Sequence[str], value: Any) -> Any:

@@ -45,6 +45,9 @@ class OfficeEnvironment(Environment):
             "selector:boundary": {"cooldown_steps": 4},
             "buffer:dual-control": {"p_max": 48},
             "evaluation": {"tasks": 192, "samples": 4},
+            # No turn takes more than 5 calls. Lost rollouts that wander on for 20 messages outweigh
+            # all others in the loss and teach a small policy to wander.
+            "trainer:grpo-trl": {"limits": {"max_steps_per_turn": 8}},
         }
     }
     Config = OfficeConfig

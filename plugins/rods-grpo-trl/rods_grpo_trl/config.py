@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
+from rods.config import merged
 from rods.episode import EpisodeLimits
 from rods.interfaces import Trainer
 
@@ -25,6 +26,7 @@ TINY_DEFAULTS: dict[str, JsonValue] = {
     "gradient_checkpointing": False,
     "cpu_threads": 1,  # a second one spins, and on a busy machine costs more than it gives
     "save_every": 8,
+    "grpo": {"adam_beta2": 0.99},  # in so few steps, 0.999 averages over the whole run
 }
 
 
@@ -140,14 +142,16 @@ class GrpoConfig(Trainer.Config):
         7200, ge=60, description="How long ranks wait for rank 0, which runs the curriculum."
     )
     grpo: dict[str, Any] = Field(
-        default_factory=dict, description="Any other option of trl.GRPOConfig, by its name there."
+        default_factory=dict,
+        description="Any other option of trl.GRPOConfig, by its name there (tiny: adam_beta2 = "
+        "0.99).",
     )
 
     @model_validator(mode="before")
     @classmethod
     def _fit_the_tiny_policy(cls, given: Any) -> Any:
         if isinstance(given, dict) and given.get("model", TINY) == TINY:
-            return {**TINY_DEFAULTS, **given}
+            return merged(TINY_DEFAULTS, given)
         return given
 
     @property
