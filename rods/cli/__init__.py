@@ -23,6 +23,7 @@ COMMANDS = {
     "eval": "Score recorded trajectories, or evaluate a policy.",
     "synth": "Make verified variants offline.",
     "tune": "Optimise the synthesis's prompts for a language model.",
+    "tasks": "List the tasks of a world.",
     "pool": "Look into a run's pool, or export it.",
     "check": "Test a plugin against the interfaces.",
     "plugins": "List what is installed, and the options of each part.",
