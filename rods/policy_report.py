@@ -6,11 +6,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from rods.errors import DataError
 from rods.evaluation import held_out, overview, score_groups
-from rods.interfaces import Environment, Trainer
+from rods.interfaces import Environment
 from rods.jsonl import JsonlWriter, dump_line
 from rods.run_dir import group_record
 from rods.types import RolloutGroup, Split, Task
@@ -19,8 +19,24 @@ from rods.unfinished import Unfinished
 PART = 256  # rollouts between two writings; what trainers sample at once
 
 
+class Policy(Protocol):
+    """Whoever plays tasks: a trainer with its present policy, or a model of a server."""
+
+    def evaluate(
+        self,
+        tasks: Sequence[Task],
+        environment: Environment,
+        *,
+        k: int,
+        seed: int,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[RolloutGroup]:
+        """k sampled rollouts of every task, in the order of ``tasks``."""
+        ...
+
+
 def evaluate_policy(
-    trainer: Trainer,
+    policy: Policy,
     environment: Environment,
     *,
     split: Split,
@@ -42,7 +58,7 @@ def evaluate_policy(
     start = time.perf_counter()
     groups = out.groups(chosen, _part_of(samples)) if out is not None else []
     with _writing(out) as write:
-        for part in _in_parts(trainer, environment, chosen, samples, seed, len(groups), progress):
+        for part in _in_parts(policy, environment, chosen, samples, seed, len(groups), progress):
             groups += part
             for group in part:
                 write(dump_line(group_record(group, step=0)))
@@ -58,7 +74,7 @@ def evaluate_policy(
 
 
 def _in_parts(
-    trainer: Trainer,
+    policy: Policy,
     environment: Environment,
     tasks: Sequence[Task],
     samples: int,
@@ -75,7 +91,7 @@ def _in_parts(
                 progress(start + done, len(tasks))
 
         part, part_seed = tasks[start : start + size], seed + start
-        yield trainer.evaluate(part, environment, k=samples, seed=part_seed, progress=moved)
+        yield policy.evaluate(part, environment, k=samples, seed=part_seed, progress=moved)
 
 
 def _part_of(samples: int) -> int:
