@@ -37,6 +37,11 @@ class FollowerFolder:
         """Where the trainer keeps its checkpoints."""
         return self.path / "checkpoints"
 
+    @property
+    def stopping(self) -> bool:
+        """Rank 0 hears of it."""
+        return False
+
     def wait(self, timeout_s: float = _WAIT_S) -> None:
         """Return when rank 0 has made the folder."""
         end = time.monotonic() + timeout_s

@@ -49,6 +49,11 @@ def rods_run_started(folder: Path, config: dict[str, Any], epochs: int, notes: l
 
 
 @hookspec
+def rods_run_resumed(step: int) -> None:
+    """A resumed run goes on after optimizer step ``step``; 0 where there was no checkpoint yet."""
+
+
+@hookspec
 def rods_step_finished(report: StepReport) -> None:
     """An optimizer step is done."""
 

@@ -287,6 +287,15 @@ class RunFolder(Protocol):
         """
         ...
 
+    @property
+    def stopping(self) -> bool:
+        """Somebody wants the run to end: Ctrl-C, for the first time.
+
+        A trainer that looks at it after ``report`` writes a checkpoint and raises
+        KeyboardInterrupt; one that does not is interrupted a step later.
+        """
+        ...
+
     def progress(self, what: str, done: int, total: int) -> None:
         """Show how far a long part outside the steps is, such as the warm start."""
         ...

@@ -69,6 +69,7 @@ class ObservedCurriculum:
         self.folder.rewind(step)
         self.curriculum.rewind(step)
         self._serve()
+        self.hook.rods_run_resumed(step=step)
 
     def _serve(self) -> None:
         """Let synthesis work: after the rewind, so that nothing it makes belongs to the past."""

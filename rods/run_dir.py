@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -61,6 +61,7 @@ class RunDir:
         self._pool: Pool | None = None
         self._listener: Listener | None = None
         self._zone = (0.0, 1.0)
+        self._stopping: Callable[[], bool] = bool  # False
         self._clock: float | None = None  # when the present step began
         self._epoch = 0
 
@@ -85,9 +86,21 @@ class RunDir:
         repair_lines(run.metrics)
         return run
 
-    def follow(self, pool: Pool, zone: tuple[float, float], listener: Listener) -> None:
+    def follow(
+        self,
+        pool: Pool,
+        zone: tuple[float, float],
+        listener: Listener,
+        stopping: Callable[[], bool] = bool,
+    ) -> None:
         """From here on reports count this pool and these regions, and reach ``listener``."""
         self._pool, self._zone, self._listener = pool, zone, listener
+        self._stopping = stopping
+
+    @property
+    def stopping(self) -> bool:
+        """Somebody wants the run to end after a checkpoint of the present step."""
+        return self._stopping()
 
     def enter_epoch(self, epoch: int) -> None:
         """Reports belong to this epoch; the first step of a run begins here."""

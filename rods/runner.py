@@ -82,8 +82,11 @@ class TrainingRun:
     resume: bool
     command: tuple[str, ...]
 
-    def train(self) -> dict[str, Any]:
-        """Train to the end; the summary, empty on ranks beside 0. What was done is not repeated."""
+    def train(self, stopping: Callable[[], bool] = bool) -> dict[str, Any]:
+        """Train to the end; the summary, empty on ranks beside 0. What was done is not repeated.
+
+        Once ``stopping`` is true, a checkpoint is written and a KeyboardInterrupt ends the run.
+        """
         with ExitStack() as stack:
             resolved = self.assembly.resolved()
             environment, trainer = self._world(stack)
@@ -95,7 +98,8 @@ class TrainingRun:
             folder = self._folder(to_toml(resolved))
             stack.callback(folder.close)
             with self._announced(resolved, list(trainer.notes(environment))) as notes:
-                summary = {**self._train(folder, environment, trainer, stack), "notes": notes}
+                made = self._train(folder, environment, trainer, stopping, stack)
+                summary = {**made, "notes": notes}
                 folder.write_json(SUMMARY, summary)
             self._hook.rods_run_finished(folder=self.path, summary=summary, error=None)
             return summary
@@ -109,7 +113,12 @@ class TrainingRun:
 
     # ---------------------------------------------------------------- the run
     def _train(
-        self, folder: RunDir, environment: Environment, trainer: Trainer, stack: ExitStack
+        self,
+        folder: RunDir,
+        environment: Environment,
+        trainer: Trainer,
+        stopping: Callable[[], bool],
+        stack: ExitStack,
     ) -> dict[str, Any]:
         began = time.monotonic()
         plugins = self.assembly.plugins
@@ -118,7 +127,7 @@ class TrainingRun:
         pool = self._pool(seeds, stack)
         program = kept_program(folder.path, self.assembly.synthesis.lm.program)
         curriculum = self._curriculum(environment, pool, stack, program)
-        folder.follow(pool, curriculum.selector.zone, HookListener(plugins.hook))
+        folder.follow(pool, curriculum.selector.zone, HookListener(plugins.hook), stopping)
         trainer.prepare(environment, seeds, folder)
         before = self._evaluate(BEFORE, folder, environment, trainer)
         if folder.policy.exists():

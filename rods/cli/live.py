@@ -96,6 +96,11 @@ class LiveTable:
             self.live.console.print(Text(line))
 
     @hookimpl
+    def rods_run_resumed(self, step: int) -> None:
+        """Where the run goes on."""
+        self.live.console.print(Text(resumed_text(step)))
+
+    @hookimpl
     def rods_progress(self, what: str, done: int, total: int) -> None:
         """A bar while the policy is prepared or evaluated."""
         bar = Table.grid(padding=(0, 2))
@@ -138,6 +143,11 @@ class PlainLines:
             self._say(line)
 
     @hookimpl
+    def rods_run_resumed(self, step: int) -> None:
+        """Where the run goes on."""
+        self._say(resumed_text(step))
+
+    @hookimpl
     def rods_progress(self, what: str, done: int, total: int) -> None:
         """A line now and then."""
         if done >= total or time.monotonic() - self._last >= _PLAIN_EVERY_S:
@@ -166,6 +176,13 @@ def duration(seconds: float) -> str:
     if whole >= 3600:
         return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
     return f"{whole // 60} min {whole % 60:02d} s" if whole >= 60 else f"{whole} s"
+
+
+def resumed_text(step: int) -> str:
+    """Where a resumed run goes on."""
+    if step:
+        return f"Resumed: step {step} is the last that a checkpoint holds; step {step + 1} is next."
+    return "Resumed: there is no checkpoint yet, so the training begins with step 1."
 
 
 def epoch_text(epoch: int, injected: int, retired: int, pool: PoolStats) -> str:

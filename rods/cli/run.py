@@ -58,7 +58,7 @@ def command(resume: Path | None, dry_run: bool, as_json: bool, **options: Any) -
         if dry_run:
             sys.exit(0 if _dry_run(run, as_json) else 1)
         with _resumable(run, interruption):
-            summary = _train(run)
+            summary = _train(run, interruption)
     if summary:
         _show(summary, as_json)
 
@@ -91,9 +91,10 @@ def _is_finished(path: Path, options: dict[str, Any], as_json: bool) -> bool:
     return True
 
 
-def _train(run: TrainingRun) -> dict[str, Any]:
-    from rods.runner import rank
+def _train(run: TrainingRun, interruption: Interruption) -> dict[str, Any]:
+    from rods.runner import rank, world_size
 
+    interruption.patient = world_size() == 1  # ranks would not agree on the step that is the last
     if rank() > 0:
         return run.train()
     from rich.console import Console
@@ -101,7 +102,7 @@ def _train(run: TrainingRun) -> dict[str, Any]:
     from rods.cli.live import display
 
     with display(Console(stderr=True), run.assembly.plugins.observe):
-        return run.train()
+        return run.train(interruption.stopping)
 
 
 def _dry_run(run: TrainingRun, as_json: bool) -> bool:

@@ -60,6 +60,8 @@ class FakeTrainer(Trainer):
             curriculum.observe(step, groups)
             run.report(step, steps, groups, {"skill": self.skill})  # before the checkpoint knows it
             self.save(run.checkpoints / f"checkpoint-{step}")
+            if run.stopping:
+                raise KeyboardInterrupt
 
     def evaluate(
         self,

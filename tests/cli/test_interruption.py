@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from rods.cli.interruption import Interruption, interruptible
+from rods.files import read_lines
 from rods.testing import FakeTrainer
 
 RUN = ("run", "--plugins", "stockroom", "--out", "r", "-o", "curriculum.stages=[{epochs=500}]")
@@ -55,6 +56,40 @@ def test_a_job_in_the_background_stays_deaf() -> None:
         signal.signal(signal.SIGINT, before)
 
 
+def test_a_training_gets_one_step_to_write_its_checkpoint(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(KeyboardInterrupt), interruptible() as interruption:  # noqa: PT012
+        interruption.patient = True
+        interruption.rods_epoch_started()
+        press()
+        interruption.rods_epoch_started()
+        assert interruption.stopping()
+        interruption.rods_step_finished()  # a trainer looks at `stopping` after this
+        interruption.rods_step_finished()  # this one did not
+    assert "Ctrl-C again ends it at once" in capfd.readouterr().err
+
+
+def test_the_second_one_ends_a_training_at_once() -> None:
+    with pytest.raises(KeyboardInterrupt), interruptible() as interruption:  # noqa: PT012
+        interruption.patient = True
+        interruption.rods_epoch_started()
+        press()
+        press()
+        pytest.fail("it went on")
+
+
+@pytest.mark.parametrize("over", [False, True], ids=["before", "after"])
+def test_outside_the_training_the_first_one_ends_the_run(over: bool) -> None:
+    with pytest.raises(KeyboardInterrupt), interruptible() as interruption:  # noqa: PT012
+        interruption.patient = True
+        if over:
+            interruption.rods_epoch_started()
+            interruption.rods_progress()
+        press()
+        pytest.fail("it went on")
+
+
 def test_nothing_is_raised_where_nobody_pressed() -> None:
     Interruption().check()
 
@@ -85,6 +120,33 @@ def test_a_run_is_interrupted_at_any_moment(
         assert process.stderr is not None
         last = process.stderr.read().strip().splitlines()[-1]
     assert last == "Interrupted. Go on with: rods run --resume r"
+
+
+def test_an_interrupted_run_has_a_checkpoint_of_its_last_step_and_goes_on_after_it(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    words = (*RUN, "-o", "curriculum.epoch_size=400")
+    with begun(tmp_path, environment, *words) as process:
+        wait_for(tmp_path / "r" / "metrics.jsonl")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(100) == 130
+        assert process.stderr is not None
+        assert "the run ends with a checkpoint after this step" in process.stderr.read()
+    last = read_lines(tmp_path / "r" / "metrics.jsonl")[-1]["step"]
+    assert (tmp_path / "r" / "checkpoints" / f"checkpoint-{last}").is_dir()
+    with begun(tmp_path, environment, "run", "--resume", "r") as process:
+        end = time.monotonic() + 100
+        while time.monotonic() < end and not resumed_at(tmp_path, last):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(100) == 130
+        assert process.stderr is not None
+        said = process.stderr.read()
+    assert f"Resumed: step {last} is the last that a checkpoint holds" in said
+
+
+def resumed_at(folder: Path, step: int) -> bool:
+    return read_lines(folder / "r" / "metrics.jsonl")[-1]["step"] > step
 
 
 def test_an_evaluation_keeps_what_was_played_and_goes_on_from_there(

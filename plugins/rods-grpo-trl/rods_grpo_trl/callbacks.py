@@ -80,6 +80,7 @@ class CurriculumCallback(TrainerCallback):
         metrics = {**numbers(logs), **self._speed()}
         report = self.run.report(state.global_step, state.max_steps, groups, metrics)
         logs.update(curriculum_metrics(report))
+        control.should_save = control.should_save or self.run.stopping
 
     def on_save(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
@@ -92,6 +93,8 @@ class CurriculumCallback(TrainerCallback):
             if path.is_file():
                 shutil.copy(path, checkpoint)
         sync_tree(checkpoint)
+        if self.run.stopping:
+            raise KeyboardInterrupt
 
     def _draw(self, epoch: int) -> tuple[EpochPlan, tuple[Task, ...]]:
         plan = self.curriculum.begin_epoch(epoch)

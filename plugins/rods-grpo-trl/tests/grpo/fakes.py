@@ -270,6 +270,8 @@ class LampRun:
     seed: int = 0
     resume: bool = False
     reports: list[StepReport] = field(default_factory=list)
+    stop_at: int = 0  # the step within which somebody presses Ctrl-C
+    stopping: bool = False
 
     @property
     def checkpoints(self) -> Path:
@@ -294,6 +296,7 @@ class LampRun:
             trainer=dict(trainer),
         )
         self.reports.append(report)
+        self.stopping = step == self.stop_at
         return report
 
 

@@ -19,7 +19,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
 from fakes import LampRun, LampSynthesizer, LampTrainer, LampWorld, weights
-from rods_grpo_trl import adapter, harvest
+from rods_grpo_trl import adapter, checkpoints, harvest
 
 from rods.buffers import DualControlBuffer
 from rods.curriculum import Curriculum, CurriculumConfig
@@ -50,9 +50,11 @@ def curriculum(world: LampWorld, pool: Pool) -> Curriculum:
     return seam
 
 
-def train(folder: Path, generation: str, *, resume: bool, arm: Arm = lambda c: None) -> None:
-    """Eight steps in four epochs, a checkpoint every second step."""
-    world, run = LampWorld(), LampRun(folder, seed=3, resume=resume)
+def train(
+    folder: Path, generation: str, *, resume: bool, arm: Arm = lambda c: None, stop_at: int = 0
+) -> None:
+    """Eight steps in four epochs, a checkpoint every second step and where it is to stop."""
+    world, run = LampWorld(), LampRun(folder, seed=3, resume=resume, stop_at=stop_at)
     folder.mkdir(parents=True, exist_ok=True)
     pool = Pool.open(f"sqlite:///{folder / 'pool.sqlite'}")
     pool.add_seeds(world.tasks("train"))
@@ -127,6 +129,16 @@ def within_checkpoint(step: int) -> Arm:
     return arm
 
 
+def interrupted(folder: Path, generation: str, step: int) -> Any:
+    """The outcome of a run that was asked to stop within a step between two checkpoints."""
+    asked = folder / "checkpoints" / f"checkpoint-{step}"
+    assert step % 2
+    assert finish(lambda: train(folder, generation, resume=False, stop_at=step)) == 1
+    assert checkpoints.is_complete(asked)
+    assert finish(lambda: train(folder, generation, resume=True)) == 0
+    return json.loads((folder / "outcome.json").read_text())
+
+
 # ------------------------------------------------------------------------------- forks
 def fork(work: Callable[[], None]) -> int:
     """The id of a child that does the work and exits."""
@@ -180,6 +192,7 @@ def outcomes_of(root: Path, generation: str, kills: int) -> dict[str, Any]:
         "before any checkpoint": within_checkpoint(2),
     }.items():
         outcomes[name] = resumed(root / name, generation, arm)
+    outcomes["interrupted"] = interrupted(root / "interrupted", generation, step=3)
     if kills:
         outcomes["killed"] = killed(root / "killed", generation, kills, seconds)
     return outcomes

@@ -27,6 +27,7 @@ def test_a_killed_run_ends_with_the_weights_and_the_pool_of_a_calm_one(tmp_path:
         "within rollouts",
         "within a checkpoint",
         "before any checkpoint",
+        "interrupted",
         "killed",
     }
     for sampler, outcomes in found.items():
