@@ -25,6 +25,7 @@ COMMANDS = {
     "tune": "Optimise the synthesis's prompts for a language model.",
     "tasks": "List the tasks of a world.",
     "pool": "Look into a run's pool, or export it.",
+    "new": "Write a plugin that works, ready to be edited.",
     "check": "Test a plugin against the interfaces.",
     "plugins": "List what is installed, and the options of each part.",
 }

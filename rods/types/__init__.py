@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from rods.types.base import (
     KINDS,
+    DeterminismClaim,
     Effect,
     EmptyTurnRule,
     JsonObject,
     JsonValue,
     Kind,
     Record,
+    SnapshotKind,
     Split,
     StopReason,
 )
@@ -65,6 +67,7 @@ __all__ = [
     "Check",
     "ComplexityProfile",
     "DataEdge",
+    "DeterminismClaim",
     "Effect",
     "EmptyTurnRule",
     "EpochPlan",
@@ -83,6 +86,7 @@ __all__ = [
     "RetireReason",
     "Rollout",
     "RolloutGroup",
+    "SnapshotKind",
     "SourceKind",
     "Split",
     "Stage",

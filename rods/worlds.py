@@ -1,0 +1,150 @@
+"""The short way to a world: its state is one JSON object, and its tools are methods.
+
+::
+
+    class Lamps(JsonSession):
+        @tool("write")
+        def switch(self, lamp: str, on: bool) -> JsonObject:
+            \"\"\"Switch a lamp on or off.\"\"\"
+            if lamp not in self.data["lamps"]:
+                raise Refused(f"There is no lamp {lamp[:40]!r}.")
+            self.data["lamps"][lamp] = on
+            return {"lamp": lamp, "on": on}
+
+``Lamps.tools()`` are its specifications: the signature is the schema, and checks every call.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar, cast, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from rods.interfaces import Session
+from rods.types import Effect, JsonObject, ToolCall, ToolResult, ToolSpec
+
+F = TypeVar("F", bound=Callable[..., Any])
+_MARK = "__rods_effect__"
+_OWN_NAMES = frozenset({"call", "close", "data", "restore", "snapshot", "state", "tools"})
+
+
+class Refused(Exception):  # noqa: N818 - an answer to the policy, not a fault of the world
+    """A call that fits its schema and still cannot be: the policy reads why."""
+
+
+def tool(effect: Effect) -> Callable[[F], F]:
+    """The decorated method is a tool; its docstring's first line is the description."""
+
+    def mark(function: F) -> F:
+        setattr(function, _MARK, effect)
+        return function
+
+    return mark
+
+
+class Arguments(BaseModel):
+    """Base of the validators: JSON types as they are, no unknown names."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tool:
+    spec: ToolSpec
+    validator: type[Arguments]
+
+
+class JsonSession(Session):
+    """A world that is ``self.data``; subclasses add tools. A bad call never reaches a tool."""
+
+    _tools: ClassVar[Mapping[str, _Tool]] = {}
+
+    def __init__(self, initial_state: JsonObject) -> None:
+        self.data: dict[str, Any] = copy.deepcopy(initial_state)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        found = {name: member for name, member in vars(cls).items() if hasattr(member, _MARK)}
+        if taken := sorted(found.keys() & _OWN_NAMES):
+            raise TypeError(f"A tool cannot be called {taken[0]!r}: sessions have that already.")
+        cls._tools = {**cls._tools, **{name: _made(found[name]) for name in found}}
+
+    @classmethod
+    def tools(cls) -> Mapping[str, ToolSpec]:
+        """The specifications of all tools, in the order in which they are written."""
+        return {name: made.spec for name, made in cls._tools.items()}
+
+    def call(self, call: ToolCall) -> ToolResult:
+        """Run a tool: its text as it is, anything else as JSON; a bad call is an error."""
+        made = self._tools.get(call.name)
+        if made is None:
+            return ToolResult(content=f"There is no tool {call.name[:40]!r}.", error=True)
+        try:
+            arguments = dict(made.validator.model_validate(call.arguments))
+            result = getattr(self, call.name)(**arguments)
+        except ValidationError as error:
+            return ToolResult(content=f"{call.name}: {_misfit(error)}", error=True)
+        except Refused as error:
+            return ToolResult(content=str(error), error=True)
+        text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+        return ToolResult(content=text)
+
+    def state(self) -> JsonObject:
+        """A copy of everything; override it where something must not be compared."""
+        return copy.deepcopy(self.data)
+
+    def snapshot(self) -> Any:
+        """A copy of everything."""
+        return copy.deepcopy(self.data)
+
+    def restore(self, snapshot: Any) -> None:
+        """Everything as it was; the snapshot can be used again."""
+        self.data = copy.deepcopy(snapshot)
+
+
+# ------------------------------------------------------------------------------- inside
+def _made(function: Callable[..., Any]) -> _Tool:
+    name = function.__name__
+    lines = (inspect.getdoc(function) or "").splitlines()
+    if not lines:
+        raise TypeError(f"The tool {name!r} has no docstring, which the policy would read.")
+    validator = create_model(name, __base__=Arguments, **_fields(function))
+    spec = ToolSpec(
+        name=name,
+        description=lines[0],
+        parameters=_schema(validator),
+        effect=getattr(function, _MARK),
+    )
+    return _Tool(spec, validator)
+
+
+def _fields(function: Callable[..., Any]) -> dict[str, Any]:
+    """Parameter -> its type and its default, as pydantic wants them."""
+    hints = get_type_hints(function, include_extras=True)
+    parameters = list(inspect.signature(function).parameters.values())[1:]  # without self
+    if bare := [p.name for p in parameters if p.name not in hints]:
+        raise TypeError(f"The tool {function.__name__!r} has no type for {', '.join(bare)}.")
+    missing = inspect.Parameter.empty
+    return {p.name: (hints[p.name], ... if p.default is missing else p.default) for p in parameters}
+
+
+def _schema(model: type[BaseModel]) -> JsonObject:
+    """The model's JSON Schema as tools show it: without pydantic's titles."""
+    schema = {"type": "object", "properties": {}, "required": [], **model.model_json_schema()}
+    kept = {key: value for key, value in schema.items() if key not in ("title", "description")}
+    kept["properties"] = {
+        name: {key: value for key, value in part.items() if key != "title"}
+        for name, part in schema["properties"].items()
+    }
+    return cast(JsonObject, kept)
+
+
+def _misfit(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where[:40]}: {first['msg'][:120]}"
