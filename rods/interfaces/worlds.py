@@ -1,0 +1,136 @@
+"""A world with tasks: the source of seeds, the executor and the judge."""
+
+from __future__ import annotations
+
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from rods.errors import DataError
+from rods.interfaces.components import Component
+from rods.scoring import replay_score
+from rods.types import (
+    DeterminismClaim,
+    JsonObject,
+    JsonValue,
+    Phrase,
+    ProgressReward,
+    SnapshotKind,
+    Split,
+    Task,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    Trajectory,
+)
+
+
+class Session(ABC):
+    """One world, opened for one rollout. Sessions never share anything that can change."""
+
+    @abstractmethod
+    def call(self, call: ToolCall) -> ToolResult:
+        """Run one call. A bad call is a result with ``error``; only an outage raises WorldError."""
+
+    @abstractmethod
+    def state(self) -> JsonObject:
+        """What is compared after a turn, as JSON; a copy that the caller may keep."""
+
+    @abstractmethod
+    def snapshot(self) -> Any:
+        """An opaque copy of the whole world, for ``restore`` of the same session."""
+
+    @abstractmethod
+    def restore(self, snapshot: Any) -> None:
+        """Put the world back to where ``snapshot`` was taken; a snapshot can be restored twice."""
+
+    def close(self) -> None:  # noqa: B027 - most worlds hold nothing
+        """Free what the session holds; safe to call twice."""
+
+
+class Environment(Component, ABC):
+    """A world with tasks: the source of seeds, the executor and the judge."""
+
+    fits_tiny_policy: ClassVar[bool] = False
+    """A policy of a few million parameters can learn these tasks, not only exercise the loop."""
+    suites: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {}
+    """Suite -> row -> settings of this world: what ``rods eval --suite`` plays, such as ``ood``."""
+    terse_users: ClassVar[bool] = False
+    """Users speak in bare phrases without punctuation, as in "copy file a to b"."""
+    snapshots: SnapshotKind = "native"
+    """How a session goes back: to a copy of its state, along its changes, or by replaying calls."""
+    determinism: DeterminismClaim = "probed"
+    """Do equal calls answer equally? ``proven``: its code leaves no other way, and ``rods check``
+    holds it to that; ``probed``: repeated runs were equal so far; ``no``: they may differ.
+    """
+
+    def __init__(self, config: Component.Config | None = None) -> None:
+        self.config = config if config is not None else self.Config()
+
+    @abstractmethod
+    def tasks(self, split: Split) -> Sequence[Task]:
+        """The seed tasks of a split, always in the same order; the splits are disjoint."""
+
+    @abstractmethod
+    def tools(self) -> Mapping[str, ToolSpec]:
+        """Every tool of the world by name."""
+
+    @abstractmethod
+    def open(self, task: Task) -> Session:
+        """A fresh world in the task's initial state, which is copied and never changed."""
+
+    def score(self, task: Task, trajectory: Trajectory) -> ProgressReward:
+        """One verdict a turn; by default the reference is replayed beside the trajectory."""
+        return replay_score(self.open, task, trajectory)
+
+    def score_recording(self, recording: JsonObject) -> JsonObject:
+        """The verdict on a trajectory recorded elsewhere, in the environment's own format.
+
+        A bad recording raises DataError. Environments without such a format keep this default.
+        """
+        raise DataError(f"The environment {self.name!r} cannot score recorded trajectories.")
+
+    def practice(self, rng_seed: int) -> Iterator[Task]:
+        """Endless tasks with references for the warm start of a tiny policy.
+
+        By default the train seeds, again and again; a procedural world draws fresh entities.
+        """
+        seeds = list(self.tasks("train"))
+        rng = random.Random(rng_seed)
+        while seeds:
+            yield from rng.sample(seeds, len(seeds))
+
+    def instructions(self, task: Task) -> str:
+        """The system prompt's text about this world (not the tools); empty: none."""
+        return ""
+
+    def suggest(self, tool: str, parameter: str, state: JsonObject) -> Sequence[JsonValue]:
+        """Values this world knows for the parameter. Empty: not known. One: it must not change.
+
+        Several: a closed or preferred set to draw new entities from. Held-out entities never
+        appear.
+        """
+        return ()
+
+    def phrase(self, tool: str) -> Phrase | None:
+        """How users ask for the tool, where its description makes no good sentence; None: it does.
+
+        Only texts that no language model writes, and a model's instructions, are made of it.
+        """
+        return None
+
+    def equipped(self, task: Task, tools: Sequence[str]) -> Task:
+        """The task in a world where these tools, which it does not need, are offered and work."""
+        return task.model_copy(update={"tools": (*task.tools, *tools)})
+
+    def protocol(self) -> str:
+        """How tasks are played and judged, in a line for reports. Empty: as rods does it."""
+        return ""
+
+    def data_hashes(self) -> Mapping[str, str]:
+        """What the tasks were read from -> SHA-256, for the run's manifest."""
+        return {}
+
+    def close(self) -> None:
+        """End what the environment started (servers, worker processes)."""
