@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from rods.cli.eval_policy import evaluate, served_options
+from rods.cli.eval_suite import evaluate_suite
 from rods.cli.options import (
     component_options,
     json_option,
@@ -30,6 +31,7 @@ Examples
   rods eval --policy runs/first/policy -k 4          with the settings of its run
   rods eval --plugins bfcl,grpo-trl --policy my-model --tasks 40 --out rollouts.jsonl.gz
   rods eval --plugins bfcl --policy openai/Qwen/Qwen3-4B --lm-url http://localhost:8000/v1 -k 1
+  rods eval --suite ood --plugins grpo-trl --policy my-model --out ood
 \b
 A trajectory line of BFCL is {"task_id": "multi_turn_base_0", "trajectory": [turn][step][call]}
 with calls as strings, such as "cd(folder='documents')". Each line comes out with valid, turn_ok,
@@ -46,6 +48,11 @@ same command with --policy goes on from it."""
     "--policy", metavar="DIR|openai/NAME", help="Evaluate this policy's folder, or a served model."
 )
 @served_options
+@click.option(
+    "--suite",
+    metavar="NAME",
+    help="Evaluate on every installed world that names this suite, such as ood; --out is a folder.",
+)
 @out_option("Write JSON lines (.gz is packed).")
 @click.option(
     "--on-error",
@@ -75,11 +82,15 @@ def command(trajectories: Path | None, policy: str | None, as_json: bool, **opti
     tasks of its k rollouts' progress, and the share of rollouts that solve all turns, with 95 %
     bootstrap intervals over tasks. Rollouts that an outage ended are counted apart, never as zeros.
     """
+    if options["suite"] is not None and policy is None:
+        raise ConfigError("--suite needs --policy: who is to be evaluated.")
     if (trajectories is None) == (policy is None):
         raise ConfigError("Give either --trajectories FILE or --policy DIR (see --help).")
     if trajectories is not None:
         return _score(trajectories, options, as_json)
     assert policy is not None
+    if options["suite"]:
+        return evaluate_suite(policy, options, as_json)
     return evaluate(policy, options, as_json)
 
 

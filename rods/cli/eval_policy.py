@@ -81,7 +81,8 @@ def evaluate(policy: str, options: Mapping[str, Any], as_json: bool) -> int:
     config = options["config"] or (None if _is_served(policy) else _settings_of(Path(policy)))
     parts = parts_without_demo(options["plugins"], config, options["overrides"])
     with player(policy, parts, options) as playing, world(parts) as environment:
-        report = played(playing, environment, parts, options, _unfinished(playing, parts, options))
+        out = unfinished_of(playing, parts, options)
+        report = played(playing, environment, parts, options, out)
     if not report["n"]:
         say("Not one rollout has a reward: an outage ended them all.")
     if as_json:
@@ -189,7 +190,9 @@ def _settings_of(policy: Path) -> Path | None:
     return None
 
 
-def _unfinished(playing: Player, parts: Assembly, options: Mapping[str, Any]) -> Unfinished | None:
+def unfinished_of(
+    playing: Player, parts: Assembly, options: Mapping[str, Any]
+) -> Unfinished | None:
     """Where the rollouts go, with those that an interrupted call of this command has made."""
     from rods.unfinished import unfinished
 

@@ -25,6 +25,11 @@ class Stockroom(FakeEnvironment):
     """The fake world with settings of its own for the demo."""
 
     name = "stockroom"
+    suites: ClassVar = {
+        "stock": {"small stockroom": {"tasks": 4}, "larger stockroom": {"tasks": 8}},
+        "down": {"stockroom": {"tasks": 4}, "no stockroom": {"tasks": 4, "outage_every": 1}},
+        "wrong": {"stockroom": {"tasks": 4}, "odd stockroom": {"tasks": 0}},
+    }
     presets: ClassVar = {
         "demo": {
             "environment": {"tasks": 16},

@@ -1,0 +1,92 @@
+"""``rods eval --suite``: one policy on every world that names the suite, as one table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rods.cli.eval_policy import cells, played, player, unfinished_of, world
+from rods.cli.options import parts_without_demo
+from rods.cli.output import print_json, print_pairs, print_table, say
+from rods.errors import ConfigError, RodsError
+
+if TYPE_CHECKING:
+    from rods.suites import Row
+
+
+def evaluate_suite(policy: str, options: Mapping[str, Any], as_json: bool) -> int:
+    """Play all rows; those that could not be played say why, and then the exit status is 1."""
+    from rods.suites import suite_rows
+
+    folder = options["out"]
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise ConfigError(f"{folder} is a file; with --suite, --out is a folder: a file for a row.")
+    rows, faults = suite_rows(options["suite"])
+    for fault in faults:
+        say(f"Left out: {fault}")
+    reports = [_report(row, policy, options) for row in rows]
+    result = {"suite": options["suite"], "policy": policy, "rows": reports}
+    if as_json:
+        print_json(result)
+    else:
+        _show(result)
+    return 1 if any(_is_missing(report) for report in reports) else 0
+
+
+def _report(row: Row, policy: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the policy reaches in a row's world, or the reason why it was not played."""
+    say(f"{row.label} ...")
+    try:
+        return {"label": row.label, **_played(row, policy, options)}
+    except RodsError as error:
+        say(f"{row.label}: {error}")
+        return {"label": row.label, "plugin": row.plugin, "error": str(error)}
+
+
+def _played(row: Row, policy: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    plugins = ",".join([row.plugin, *(options["plugins"] or "").split(",")]).strip(",")
+    overrides = (*row.overrides, *options["overrides"])
+    parts = parts_without_demo(plugins, options["config"], overrides)
+    mine = {**options, "out": _file(options["out"], row)}
+    with player(policy, parts, mine) as playing, world(parts) as environment:
+        out = unfinished_of(playing, parts, mine)
+        report = played(playing, environment, parts, mine, out)
+        return {**report, "settings": dict(row.settings), "protocol": environment.protocol()}
+
+
+def _file(folder: Path | None, row: Row) -> Path | None:
+    """Where the rollouts of a row go; each can be interrupted and gone on with."""
+    if folder is None:
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{re.sub(r'[^a-z0-9]+', '-', row.label.lower()).strip('-')}.jsonl.gz"
+
+
+def _is_missing(report: Mapping[str, Any]) -> bool:
+    return "error" in report or not report["n"]
+
+
+def _show(result: Mapping[str, Any]) -> None:
+    """Levels row by row, then by what rules and on what data they were reached."""
+    columns = ("world", "tasks", "progress (95 % interval)", "all turns solved (95 % interval)")
+    title = f"{result['suite']}: {result['policy']}"
+    print_table(title, columns, [(r["label"], *_cells(r)) for r in result["rows"]])
+    for report in result["rows"]:
+        print_pairs(report["label"], _below(report))
+
+
+def _cells(report: Mapping[str, Any]) -> tuple[object, ...]:
+    return (0, "not played", None) if "error" in report else cells(report)
+
+
+def _below(report: Mapping[str, Any]) -> dict[str, object]:
+    if "error" in report:
+        return {"not played": report["error"]}
+    return {
+        "protocol": report["protocol"] or "tasks and verdicts of the world, turn by turn",
+        "rollouts a task": report["samples"],
+        "unscored (an outage)": report["unscored_rollouts"],
+        **{f"data {source}": f"sha256 {d[:12]}" for source, d in report["data_hashes"].items()},
+    }

@@ -1,0 +1,63 @@
+"""Suites: worlds that name the same suite are played one after the other by one policy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rods.errors import ConfigError, PluginError, did_you_mean
+from rods.plugin_manager import BUILTIN, Plugins, installed, load_plugins
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A world of a suite, set as the suite wants it: one row of the table."""
+
+    suite: str
+    label: str
+    plugin: str
+    environment: str
+    settings: Mapping[str, Any]
+
+    @property
+    def overrides(self) -> list[str]:
+        """The settings as ``-o`` takes them."""
+        named = {"name": self.environment, **self.settings}
+        return [f"environment.{key}={json.dumps(value)}" for key, value in named.items()]
+
+
+def suite_rows(suite: str) -> tuple[list[Row], list[str]]:
+    """The rows of a suite over all installed plugins, and why a plugin could not be asked.
+
+    A ConfigError names the suites there are.
+    """
+    faults: list[str] = []
+    found = list(_all_rows(faults))
+    rows = [row for row in found if row.suite == suite]
+    if not rows:
+        hint = did_you_mean(suite, {row.suite for row in found})
+        raise ConfigError(f"No installed world names a suite {suite!r}. {hint}")
+    return rows, faults
+
+
+def _all_rows(faults: list[str]) -> Iterator[Row]:
+    for name in installed():
+        if name == BUILTIN:
+            continue
+        try:
+            plugins = load_plugins([name])
+        except PluginError as error:
+            faults.append(str(error))
+        else:
+            yield from _rows_of(name, plugins)
+
+
+def _rows_of(plugin: str, plugins: Plugins) -> Iterator[Row]:
+    for name, registered in plugins.components["environment"].items():
+        if registered.plugin.name != plugin:
+            continue
+        for suite, labels in registered.component.suites.items():
+            for label, settings in labels.items():
+                yield Row(suite, label, plugin, name, settings)

@@ -1,0 +1,75 @@
+"""``rods eval --suite``: one policy, every world that names the suite, one table."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rods.testing import FakeTrainer
+
+Rods = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> Path:
+    FakeTrainer(FakeTrainer.Config(skill=0.6)).save(tmp_path / "policy")
+    return tmp_path / "policy"
+
+
+def evaluate(
+    here: Rods, suite: str, policy: Path, *more: object
+) -> subprocess.CompletedProcess[str]:
+    trainer = ("--plugins", "stockroom", "-o", "trainer.name=slow")
+    return here("eval", "--suite", suite, *trainer, "--policy", policy, "-k", 2, *more)
+
+
+def test_every_row_is_played_in_its_own_settings(here: Rods, policy: Path) -> None:
+    report = json.loads(evaluate(here, "stock", policy, "--json").stdout)
+    assert [(row["label"], row["n"]) for row in report["rows"]] == [
+        ("small stockroom", 4),
+        ("larger stockroom", 8),
+    ]
+    assert all(row["progress_ci"] for row in report["rows"])
+
+
+def test_the_table_says_by_what_protocol(here: Rods, policy: Path) -> None:
+    done = evaluate(here, "stock", policy)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("protocol") == 2
+    assert "small stockroom" in done.stdout
+
+
+@pytest.mark.parametrize(("suite", "why"), [("down", "no stockroom"), ("wrong", "odd stockroom")])
+def test_a_row_that_cannot_be_played_is_said_and_the_others_stand(
+    here: Rods, policy: Path, suite: str, why: str
+) -> None:
+    done = evaluate(here, suite, policy, "--json")
+    assert done.returncode == 1
+    played, missing = json.loads(done.stdout)["rows"]
+    assert played["n"] == 4
+    assert missing["label"] == why
+    assert missing.get("error") or not missing["n"]
+
+
+def test_each_row_keeps_its_rollouts_in_a_file_of_the_folder(
+    here: Rods, policy: Path, tmp_path: Path
+) -> None:
+    assert evaluate(here, "stock", policy, "--out", "kept").returncode == 0
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == [
+        "larger-stockroom.jsonl.gz",
+        "small-stockroom.jsonl.gz",
+    ]
+
+
+def test_bad_input_is_one_line(here: Rods, policy: Path, tmp_path: Path) -> None:
+    unknown = evaluate(here, "stocks", policy)
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert "Did you mean 'stock'?" in unknown.stderr
+    (tmp_path / "file").touch()
+    assert "--out is a folder" in evaluate(here, "stock", policy, "--out", "file").stderr
+    nobody = here("eval", "--suite", "stock", "--plugins", "stockroom")
+    assert "--suite needs --policy" in nobody.stderr
