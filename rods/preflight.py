@@ -25,6 +25,7 @@ def iter_checks(
     out: Path,
     seed: int,
     pool_url: str = "",
+    resume: bool = False,
 ) -> Iterator[Check]:
     """One line after the other: data, gold replay of a sample, places, then the trainer's own."""
     try:
@@ -35,7 +36,7 @@ def iter_checks(
     yield _task_check(environment, train, held_out)
     yield _kind_check(curriculum, train)
     yield _replay_check(environment, _sample(train, seed) + _sample(held_out, seed))
-    yield _folder_check(out)
+    yield _folder_check(out, resume)
     if pool_url:
         yield _pool_check(pool_url)
     epochs = sum(stage.epochs for stage in curriculum.stages)
@@ -113,12 +114,16 @@ def _fault(environment: Environment, task: Task) -> str:
     return f"{task.id}: turn {wrong[0]} does not pass" if wrong else ""
 
 
-def _folder_check(out: Path) -> Check:
+def _folder_check(out: Path, resume: bool) -> Check:
+    """A new run may be made there; a resumed one is there already."""
     try:
         parent = next(p for p in (out.absolute(), *out.absolute().parents) if p.exists())
     except OSError as error:  # a name that no file system takes
         fault = f"{out} cannot be written: {error.strerror}"
         return Check(name="folder", ok=False, detail=fault, fix="--out DIR")
+    if parent == out.absolute() and not resume and parent.is_dir() and any(parent.iterdir()):
+        detail = f"{out} is not empty"
+        return Check(name="folder", ok=False, detail=detail, fix="another --out, or --resume")
     ok = parent.is_dir() and os.access(parent, os.W_OK)
     detail = f"{out} can be written" if ok else f"{parent} cannot be written"
     return Check(name="folder", ok=ok, detail=detail, fix="" if ok else "--out DIR")

@@ -179,7 +179,7 @@ class TrainingRun:
     def _checks(self, environment: Environment, trainer: Trainer) -> Iterator[Check]:
         seed, schedule = self.assembly.run.seed, self.assembly.curriculum
         url = self.assembly.pool.url
-        yield from iter_checks(environment, trainer, schedule, self.path, seed, url)
+        yield from iter_checks(environment, trainer, schedule, self.path, seed, url, self.resume)
         yield from lm_checks(self.assembly.synthesis.lm)
 
     def _require_checks(self, environment: Environment, trainer: Trainer) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import socket
+import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,10 @@ from rods.curriculum import CurriculumConfig
 from rods.errors import DataError, UserError
 from rods.interfaces import Environment
 from rods.preflight import iter_checks, play_reference, require
+from rods.synthesis.lm.config import LmConfig
+from rods.synthesis.lm.preflight import lm_checks
 from rods.testing import FakeEnvironment, FakeTrainer
+from rods.testing.model_server import ModelServer
 from rods.types import Check, Split, Task, ToolCall, TrainingStage, Turn
 
 
@@ -116,3 +122,41 @@ def test_a_reference_is_played_through_a_real_episode(task: Task) -> None:
     rollout = play_reference(FakeEnvironment(), task)
     assert rollout.reward is not None
     assert rollout.reward.solved
+
+
+def test_a_folder_with_content_is_found_before_the_run(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("")
+    for resume in (False, True):
+        found = iter_checks(
+            FakeEnvironment(), FakeTrainer(), CurriculumConfig(), tmp_path, seed=0, resume=resume
+        )
+        (check,) = [check for check in found if check.name == "folder"]
+        assert check.ok == resume
+
+
+# ------------------------------------------------------------------------------- model servers
+def test_servers_that_say_nothing_are_waited_for_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("no_proxy", "*")
+    with ExitStack() as stack:
+        mute = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(4)]
+        urls = [f"http://127.0.0.1:{one.getsockname()[1]}/v1" for one in mute]
+        stages = ("plan", "rewrite", "critique", "augment")
+        tables = {
+            stage: {"model": "openai/x", "url": url, "timeout_s": 1}
+            for stage, url in zip(stages, urls, strict=True)
+        }
+        began = time.monotonic()
+        found = list(lm_checks(LmConfig.model_validate(tables)))
+        assert time.monotonic() - began < 3.5
+    assert {check.detail for check in found} == {f"No answer from {url} within 1 s" for url in urls}
+    assert not any(check.ok for check in found)
+
+
+def test_a_server_that_lists_no_models_is_not_called_checked() -> None:
+    with ModelServer(lambda _: "{}") as server:
+        server.models = ()
+        config = {"model": "openai/tiny", "url": server.url}
+        (check,) = lm_checks(LmConfig.model_validate(config))
+    assert (check.ok, check.skipped) == (True, True)

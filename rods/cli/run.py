@@ -17,6 +17,7 @@ from rods.errors import ConfigError, UserError
 if TYPE_CHECKING:
     from rods.cli.interruption import Interruption
     from rods.runner import TrainingRun
+    from rods.types import Check
 
 EPILOG = """\b
 Examples
@@ -106,16 +107,22 @@ def _train(run: TrainingRun, interruption: Interruption) -> dict[str, Any]:
 
 
 def _dry_run(run: TrainingRun, as_json: bool) -> bool:
-    """Show the preflight; whether all of it passed."""
-    from rods.cli.output import print_json, print_table
+    """Show the preflight; whether nothing in it failed."""
+    from rods.cli.output import print_json, print_table, say
 
     checks = list(run.checks())
     if as_json:
         print_json([check.model_dump() for check in checks])
     else:
-        rows = [("ok" if c.ok else "FAIL", c.name, c.detail, c.fix) for c in checks]
+        rows = [(_verdict(c), c.name, c.detail, c.fix) for c in checks]
         print_table("Preflight", ("", "check", "found", "mend it with"), rows)
+        if skipped := [check.name for check in checks if check.skipped]:
+            say(f"Not checked: {', '.join(skipped)}.")
     return all(check.ok for check in checks)
+
+
+def _verdict(check: Check) -> str:
+    return "skip" if check.skipped else "ok" if check.ok else "FAIL"
 
 
 def _show(summary: dict[str, Any], as_json: bool) -> None:

@@ -90,5 +90,6 @@ class Check(Record):
 
     name: str
     ok: bool
+    skipped: bool = False  # nothing was found wrong because it could not be looked at
     detail: str = ""
     fix: str = ""  # the command or the key that mends it

@@ -177,14 +177,16 @@ def _files(config: GrpoConfig, there: bool) -> Check:
     if os.environ.get("HF_HUB_OFFLINE") == "1":
         detail = f"{model} is not on this machine, and HF_HUB_OFFLINE=1 forbids to fetch it"
         return Check(name=name, ok=False, detail=detail, fix=fix)
-    return Check(name=name, ok=True, detail=f"{model} will be fetched first: {fix}", fix=fix)
+    detail = f"{model} is not on this machine; the run will fetch it first"
+    return Check(name=name, ok=True, skipped=True, detail=detail, fix=fix)
 
 
 def _memory(config: GrpoConfig, model_config: Any | None) -> Iterator[Check]:
     shape = shape_of(model_config) if model_config is not None else shape_from_name(config.model)
     if shape is None:
         detail = f"the size of {config.model} is not known before it is on this machine"
-        yield Check(name="memory", ok=True, detail=detail)
+        fix = f"hf download {config.model}"
+        yield Check(name="memory", ok=True, skipped=True, detail=detail, fix=fix)
         return
     too_large = shape.parameters >= NEEDS_GPU and not torch.cuda.is_available()
     size = 2 if too_large and config.dtype == "auto" else dtype_of(config).itemsize
@@ -224,7 +226,9 @@ def _template(
     """The template renders tools, keeps prefixes, and the prompts fit."""
     tokenizer = _local(lambda: AutoTokenizer.from_pretrained(_folder(config), **_how(config)))
     if tokenizer is None:
-        yield Check(name="chat template", ok=True, detail="checked when the tokenizer is here")
+        detail = "the tokenizer is not on this machine: neither template nor prompts were looked at"
+        fix = f"hf download {config.model}"
+        yield Check(name="chat template", ok=True, skipped=True, detail=detail, fix=fix)
         return
     try:
         dialect = chat_dialect(tokenizer, config)

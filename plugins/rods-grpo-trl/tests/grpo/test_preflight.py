@@ -88,7 +88,9 @@ def test_a_model_that_is_not_here_comes_with_its_download(
     check = found(model=QWEN)["model files"]
     assert (check.ok, check.fix) == (False, f"hf download {QWEN}")
     monkeypatch.setenv("HF_HUB_OFFLINE", "0")
-    assert found(model=QWEN)["model files"].ok
+    for name in ("model files", "chat template"):
+        check = found(model=QWEN)[name]
+        assert (check.ok, check.skipped, check.fix) == (True, True, f"hf download {QWEN}")
 
 
 def test_a_folder_that_is_not_there_is_no_model_of_the_hub() -> None:
@@ -101,6 +103,7 @@ def test_a_template_without_tools_is_found_before_the_run(tmp_path: Path) -> Non
     lamp_policy(tmp_path)
     made = found(model=str(tmp_path))
     assert made["model files"].ok
+    assert not any(check.skipped for check in made.values())
     assert not made["chat template"].ok
     assert "renders no tools" in made["chat template"].detail
 
