@@ -116,6 +116,18 @@ class Assembly:
         """How variants are made."""
         return self.settings.build("synthesis", SynthesisConfig)
 
+    def set_epochs(self, epochs: int) -> None:
+        """Let the only stage of the schedule last so long; a ConfigError if there are several."""
+        stages = self.curriculum.stages
+        if len(stages) > 1:
+            names = ", ".join(f"{stage.name!r} ({stage.epochs})" for stage in stages)
+            raise ConfigError(
+                f"--epochs sets the length of the only stage, and this run has {len(stages)}: "
+                f"{names}. Set the epochs of each in [[curriculum.stages]]."
+            )
+        stage = {**stages[0].model_dump(mode="json"), "epochs": epochs}
+        self.settings.overlay({"curriculum": {"stages": [stage]}}, "--epochs")
+
     def resolved(self) -> Tables:
         """Every value of a run, defaults written out; as TOML it loads equal.
 

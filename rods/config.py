@@ -23,7 +23,7 @@ from pydantic import (
     field_validator,
 )
 
-from rods.config_faults import cut, expected, innermost, is_path, known_keys, leaves, shown
+from rods.config_faults import cut, deeper, expected, innermost, is_path, known_keys, leaves, shown
 from rods.errors import ConfigError, did_you_mean
 from rods.passwords import MASK, VARIABLE, masked
 
@@ -158,12 +158,13 @@ class Settings:
         path = ".".join([table, *map(str, loc)])
         source = self._source(table, str(loc[0])) if loc else "this table"
         if error["type"] == "extra_forbidden":
-            hint = did_you_mean(str(loc[-1]), known_keys(model, loc[:-1]))
+            hint = len(loc) == 1 and deeper(model, table, str(loc[0]))
+            hint = hint or did_you_mean(str(loc[-1]), known_keys(model, loc[:-1]))
             return f"Unknown key {path} ({source}). {hint}"
         if error["type"] == "missing":
             return f"{path} is not set and has no default; set it in a file or with -o {path}=..."
         value = f"{path} = {shown(error['input'])} ({cut(source)})"
-        return masked(f"{value}: {expected(error['msg'])}.")
+        return masked(f"{value}: {expected(error, model)}.")
 
 
 def load_settings(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -37,11 +38,63 @@ def cut(text: str) -> str:
     return f"{text[:SHOWN]}..." if len(text) > SHOWN else text
 
 
-def expected(message: str) -> str:
-    """Pydantic's sentence as the second half of ours."""
+def expected(fault: Mapping[str, Any], model: type[BaseModel]) -> str:
+    """Pydantic's sentence as the second half of ours; what Python calls a tuple is a list."""
+    wanted = _annotation(model, fault["loc"])
+    if fault["type"] in ("tuple_type", "list_type"):
+        return f"expected a list, such as {_list_like(wanted, fault['input'])}"
+    if fault["type"] in ("model_type", "dict_type", "model_attributes_type"):
+        inner = next(_models(wanted), None)
+        return f"expected a table{f', such as {_table_like(inner)}' if inner else ''}"
+    message: str = fault["msg"]
     return (
         message.removeprefix("Value error, ").replace("Input should be", "expected", 1).rstrip(".")
     )
+
+
+def deeper(model: type[BaseModel], table: str, key: str) -> str:
+    """Where a key that is unknown in a table does exist: a hint, or nothing."""
+    for name, info in model.model_fields.items():
+        inner = next(_models(info.annotation), None)
+        if inner is None or key not in inner.model_fields:
+            continue
+        if get_origin(info.annotation) in (tuple, list):
+            return f"It belongs to {table}.{name}: -o '{table}.{name}=[{{{key}=...}}]'."
+        return f"It belongs to {table}.{name}: -o {table}.{name}.{key}=..."
+    return ""
+
+
+def _annotation(model: type[BaseModel], loc: Sequence[str | int]) -> Any:
+    """The type of what is expected at ``loc``; None where that cannot be told."""
+    found: Any = model
+    for part in loc:
+        if isinstance(part, int):
+            found = next(iter(get_args(found)), None)
+            continue
+        inner = next(_models(found), None)
+        info = inner.model_fields.get(part) if inner else None
+        found = info.annotation if info else None
+    return found
+
+
+def _list_like(wanted: Any, given: Any) -> str:
+    """An example of a list of this type: of what was given, where that may be its item."""
+    inner = next(_models(wanted), None)
+    if inner is not None:
+        return f"[{_table_like(inner, given if isinstance(given, Mapping) else None)}]"
+    return f"[{_toml(given)}]" if isinstance(given, str) else '["...", "..."]'
+
+
+def _table_like(model: type[BaseModel], given: Mapping[str, Any] | None = None) -> str:
+    """An example of a table: what was given, or two of its fields with their defaults."""
+    fields = {name: info.default for name, info in model.model_fields.items()}
+    plain = [(k, v) for k, v in fields.items() if isinstance(v, str | int | float) and v != ""]
+    known = [(k, v) for k, v in (given or {}).items() if k in fields]
+    return f"{{{', '.join(f'{k} = {_toml(v)}' for k, v in known or plain[:2])}}}"
+
+
+def _toml(value: Any) -> str:
+    return cut(json.dumps(value, default=str))
 
 
 def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[Any, Any]]:

@@ -28,7 +28,10 @@ class CurriculumConfig(ComponentConfig):
     )
     redraw_seeds: bool = Field(False, description="Redraw the original tasks too.")
     stages: tuple[TrainingStage, ...] = Field(
-        (TrainingStage(),), min_length=1, description="What is trained on, in order."
+        (TrainingStage(),),
+        min_length=1,
+        description="What is trained on, in order. Their epochs are the "
+        "length of the run: `--epochs 12`, or -o 'curriculum.stages=[{epochs=12}]'.",
     )
 
 

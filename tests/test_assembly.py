@@ -82,3 +82,18 @@ def test_a_resolved_configuration_loads_equal(stockroom: str, tmp_path: Path) ->
     again = assemble(config=file)
     assert again.resolved() == resolved
     assert to_toml(again.resolved()) == file.read_text()
+
+
+def test_epochs_are_those_of_the_only_stage(stockroom: str) -> None:
+    assembly = assemble(stockroom, overrides=['curriculum.stages=[{kinds=["base"]}]'])
+    assembly.set_epochs(3)
+    (stage,) = assembly.curriculum.stages
+    assert (stage.epochs, stage.kinds) == (3, ("base",))
+    assert assembly.resolved()["curriculum"]["stages"][0]["epochs"] == 3
+
+
+def test_epochs_of_several_stages_are_not_guessed(stockroom: str) -> None:
+    stages = "curriculum.stages=[{name='a',epochs=2},{name='b'}]"
+    assembly = assemble(stockroom, overrides=[stages])
+    with pytest.raises(ConfigError, match=r"this run has 2: 'a' \(2\), 'b' \(5\)\."):
+        assembly.set_epochs(3)

@@ -40,6 +40,7 @@ class TrainerConfig(Table):
     sampling: Sampling = Sampling()
     stages: tuple[Stage, ...] = Field((Stage(),), min_length=1)
     folder: Path | None = None
+    files: tuple[str, ...] = ()
 
 
 def settings(tmp_path: Path, text: str, *overrides: str, **flags: object) -> Settings:
@@ -148,6 +149,23 @@ def test_an_empty_list_is_refused(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"Cannot read .*absent\.toml: No such file"):
         load_settings(tmp_path / "absent.toml")
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("trainer.epochs=3", "It belongs to trainer.stages: -o 'trainer.stages=[{epochs=...}]'."),
+        ("trainer.top_p=1", "It belongs to trainer.sampling: -o trainer.sampling.top_p=..."),
+        ("trainer.stages=3", 'expected a list, such as [{name = "all", epochs = 5}].'),
+        ("trainer.stages.epochs=3", "expected a list, such as [{epochs = 3}]."),
+        ("trainer.stages=[3]", 'expected a table, such as {name = "all", epochs = 5}.'),
+        ("trainer.sampling=3", "expected a table, such as {temperature = 1.0}."),
+        ("trainer.files=a.py", 'expected a list, such as ["a.py"].'),
+        ("trainer.files=3", 'expected a list, such as ["...", "..."].'),
+    ],
+)
+def test_what_was_meant_is_shown_as_it_is_written(override: str, said: str) -> None:
+    assert refusal(load_settings(overrides=[override])).endswith(said)
 
 
 @pytest.mark.parametrize("text", ["seed", "seed=1", "=1", "run.=1", ".seed=1"])

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples
   rods run --plugins office,grpo-trl                      the demo: it learns on two cores
+  rods run --plugins office,grpo-trl --epochs 12          shorter
   rods run --plugins bfcl,grpo-trl --out runs/bfcl -o curriculum.epoch_size=16
   rods run --config examples/qwen3-4b-bfcl.toml --dry-run what is missing, without a GPU
   rods run --resume runs/bfcl                             after Ctrl-C, a crash or a kill
@@ -36,6 +37,11 @@ the published rules, --preset demo,paper both, --preset none neither."""
 @click.option("--preset", metavar="NAMES", help="Sets of defaults: demo, paper, none.")
 @lm_options
 @click.option("--seed", type=click.IntRange(0), help="Every other seed is derived from it.")
+@click.option(
+    "--epochs",
+    type=click.IntRange(1, 100_000),
+    help="Length of the run; where it has several stages, set each in curriculum.stages.",
+)
 @click.option(
     "--out", type=click.Path(path_type=Path), help="The run's folder.  [default: runs/..]"
 )
@@ -74,6 +80,8 @@ def _run(resume: Path | None, options: dict[str, Any]) -> TrainingRun:
     preset = options["preset"] and split_names(options["preset"])
     flags = {"run.seed": options["seed"], "run.preset": preset, **lm_flags(options)}
     assembly = assemble(options["plugins"], options["config"], options["overrides"], flags)
+    if options["epochs"] is not None:
+        assembly.set_epochs(options["epochs"])
     return new_run(assembly, options["out"], sys.argv)
 
 

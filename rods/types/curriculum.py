@@ -14,7 +14,12 @@ class TrainingStage(Record):
     """A part of the schedule: format -> base -> all kinds in the paper."""
 
     name: str = Field("all", description="How reports call it.")
-    epochs: int = Field(default=5, ge=1, le=100_000, description="Its length.")
+    epochs: int = Field(
+        default=5,
+        ge=1,
+        le=100_000,
+        description="Its length, in epochs of curriculum.epoch_size prompts.",
+    )
     kinds: tuple[Kind, ...] = Field(KINDS, description="Kinds of tasks that it trains on.")
     reward: Literal["progress", "format", "solved"] = Field(
         "progress",

@@ -34,7 +34,7 @@ def test_a_run_ends_with_its_tables_and_can_be_asked_again(rods: Rods, tmp_path:
 
 
 def test_json_is_all_that_stdout_holds(rods: Rods) -> None:
-    done = rods(*RUN, "--json", "-o", "curriculum.stages=[{epochs=1}]")
+    done = rods(*RUN, "--json", "--epochs", 1)
     summary = json.loads(done.stdout)
     assert {"eval", "pool", "funnel", "epochs", "steps", "injected", "retired", "seconds"} <= (
         summary.keys()
