@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import json
 import os
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,9 @@ def write_gzip_lines(path: Path, records: Iterable[Any]) -> None:
 
 def read_gzip_lines(path: Path) -> Iterator[dict[str, Any]]:
     """The records that ``write_gzip_lines`` wrote."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            yield _record(path, number, line)
+    try:
+        with gzip.open(path, "rb") as file:
+            for number, line in enumerate(file, 1):
+                yield _record(path, number, line)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(f"{path} is damaged ({error}). Restore a copy of it.") from error

@@ -12,6 +12,7 @@ from rods.errors import DataError
 from rods.evaluation import held_out, overview, score_groups
 from rods.interfaces import Environment
 from rods.jsonl import JsonlWriter, dump_line
+from rods.preparation import Preparation
 from rods.run_dir import group_record
 from rods.types import RolloutGroup, Split, Task
 from rods.unfinished import Unfinished
@@ -54,10 +55,11 @@ def evaluate_policy(
     known = environment.tasks(split)
     if not known:
         raise DataError(f"The environment {environment.name!r} has no {split} tasks.")
-    chosen = held_out(known, tasks or len(known))
+    chosen: Sequence[Task] = held_out(known, tasks or len(known))
     start = time.perf_counter()
     groups = out.groups(chosen, _part_of(samples)) if out is not None else []
     with _writing(out) as write:
+        chosen = _prepared(policy, environment, chosen, seed, out, progress)
         for part in _in_parts(policy, environment, chosen, samples, seed, len(groups), progress):
             groups += part
             for group in part:
@@ -71,6 +73,26 @@ def evaluate_policy(
         "seconds": round(time.perf_counter() - start, 2),
         "data_hashes": dict(environment.data_hashes()),
     }
+
+
+def _prepared(
+    policy: Policy,
+    environment: Environment,
+    tasks: Sequence[Task],
+    seed: int,
+    out: Unfinished | None,
+    progress: Callable[[int, int], None] | None,
+) -> Sequence[Task]:
+    """The tasks after what comes before them; that is kept beside ``out``."""
+    preparation = Preparation(
+        policy,
+        environment,
+        seed=seed,
+        file=out.before if out is not None and out.lasting else None,
+        terms=out.digest if out is not None else "",
+        progress=lambda: progress(0, len(tasks)) if progress is not None else None,
+    )
+    return environment.prepared(tasks, preparation.play)
 
 
 def _in_parts(
@@ -105,8 +127,9 @@ def _writing(out: Unfinished | None) -> Iterator[Callable[[str], None]]:
     if out is None:
         yield lambda line: None
         return
+    made = JsonlWriter(out.out)  # refused, it leaves what is there to whoever writes it
     try:
-        with JsonlWriter(out.out) as writer:
+        with made as writer:
             if out.lasting:
                 out.begin()
             for line in out.lines:

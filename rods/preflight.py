@@ -49,7 +49,8 @@ def require(checks: Sequence[Check]) -> None:
     failed = [check for check in checks if not check.ok]
     if failed:
         lines = [f"{c.name}: {c.detail}{f' -> {c.fix}' if c.fix else ''}" for c in failed]
-        raise UserError("The run cannot start.\n" + "\n".join(lines))
+        between = ": " if len(lines) == 1 else ".\n"
+        raise UserError(f"The run cannot start{between}" + "\n".join(lines))
 
 
 def play_reference(environment: Environment, task: Task) -> Rollout:
@@ -122,8 +123,12 @@ def _folder_check(out: Path, resume: bool) -> Check:
         fault = f"{out} cannot be written: {error.strerror}"
         return Check(name="folder", ok=False, detail=fault, fix="--out DIR")
     if parent == out.absolute() and not resume and parent.is_dir() and any(parent.iterdir()):
-        detail = f"{out} is not empty"
-        return Check(name="folder", ok=False, detail=detail, fix="another --out, or --resume")
+        begun = (parent / "config.toml").exists()
+        fix = f"rods run --resume {out}" if begun else "another --out"
+        return Check(name="folder", ok=False, detail=f"{out} is not empty", fix=fix)
+    if any(p.is_symlink() and not p.exists() for p in (out, *out.parents)):
+        detail = f"{out} leads nowhere: it is a broken link"
+        return Check(name="folder", ok=False, detail=detail, fix="another --out")
     ok = parent.is_dir() and os.access(parent, os.W_OK)
     detail = f"{out} can be written" if ok else f"{parent} cannot be written"
     return Check(name="folder", ok=ok, detail=detail, fix="" if ok else "--out DIR")

@@ -68,7 +68,10 @@ class RunDir:
     @classmethod
     def create(cls, path: Path, config: str, seed: int) -> RunDir:
         """A new run with its resolved settings; the folder must be absent or empty."""
-        path.mkdir(parents=True, exist_ok=True)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunDirError(f"The folder {path} cannot be made: {error.strerror}.") from error
         run = cls(path, seed, resume=False)
         mine = {"run.lock", f".{_FIXED}.part"}  # what a kill right here leaves
         if others := sorted({p.name for p in path.iterdir()} - mine):
@@ -173,7 +176,8 @@ class RunDir:
         kept = [line for line in read_lines(self.metrics) if line["step"] <= step]
         write_atomic(self.metrics, "".join(json.dumps(line) + "\n" for line in kept))
         for path in (self.path / "rollouts").glob("step-*.jsonl.gz"):
-            if int(path.name[5:].split(".")[0]) > step:
+            number = path.name.removeprefix("step-").removesuffix(".jsonl.gz")
+            if number.isdecimal() and int(number) > step:
                 path.unlink()
 
     # ---------------------------------------------------------------- records
@@ -280,5 +284,7 @@ def _locked(path: Path) -> filelock.BaseFileLock:
         owner = (path / "run.lock").read_text().strip()
         process = f"process {owner}" if owner else "another process"
         raise RunDirError(f"{path} is in use by {process}; wait for it or stop it.") from error
+    except OSError as error:
+        raise RunDirError(f"{path} cannot be written: {error.strerror}.") from error
     (path / "run.lock").write_text(str(os.getpid()))
     return lock

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import os
 from pathlib import Path
 
@@ -97,3 +98,10 @@ def test_a_damaged_line_of_ours_is_named(tmp_path: Path, damaged: str) -> None:
     (tmp_path / "m.jsonl").write_text('{"a": "\u2028"}\n' + damaged + "\n")
     with pytest.raises(DataError, match=r"m.jsonl line 2 is damaged"):
         read_lines(tmp_path / "m.jsonl")
+
+
+@pytest.mark.parametrize("content", [b"x\n", gzip.compress(b"{}\n" * 99)[:-9]])
+def test_a_damaged_packed_file_of_ours_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "r.gz").write_bytes(content)
+    with pytest.raises(DataError, match=r"r.gz is damaged"):
+        list(read_gzip_lines(tmp_path / "r.gz"))

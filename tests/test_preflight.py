@@ -131,7 +131,15 @@ def test_a_folder_with_content_is_found_before_the_run(tmp_path: Path) -> None:
             FakeEnvironment(), FakeTrainer(), CurriculumConfig(), tmp_path, seed=0, resume=resume
         )
         (check,) = [check for check in found if check.name == "folder"]
-        assert check.ok == resume
+        assert (check.ok, check.fix) == ((True, "") if resume else (False, "another --out"))
+
+
+def test_a_broken_link_is_no_folder_for_a_run(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    for out in (tmp_path / "loop", tmp_path / "loop" / "r"):
+        check = found(FakeEnvironment(), out)["folder"]
+        assert not check.ok
+        assert "leads nowhere" in check.detail
 
 
 # ------------------------------------------------------------------------------- model servers

@@ -145,6 +145,20 @@ def test_rewinding_forgets_later_steps_and_nothing_else(tmp_path: Path) -> None:
     assert run.last_report() is None
 
 
+def test_files_of_others_among_the_rollouts_are_left_alone(tmp_path: Path) -> None:
+    run = trained(tmp_path, 1)
+    foreign = tmp_path / "rollouts" / "step-mine.jsonl.gz"
+    foreign.write_text("")
+    run.rewind(0)
+    assert list((tmp_path / "rollouts").iterdir()) == [foreign]
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(RunDirError, match=r"The folder .*loop cannot be made: "):
+        RunDir.create(tmp_path / "loop", CONFIG, seed=3)
+
+
 def test_rewinding_a_run_that_never_stepped_is_nothing(tmp_path: Path) -> None:
     run = RunDir.create(tmp_path, CONFIG, seed=3)
     run.rewind(0)

@@ -69,7 +69,12 @@ same command with --policy goes on from it."""
     help="The tasks that a policy is evaluated on.",
 )
 @click.option(
-    "-k", "samples", type=click.IntRange(1), default=4, show_default=True, help="Rollouts a task."
+    "-k",
+    "samples",
+    type=click.IntRange(1, 10_000),
+    default=4,
+    show_default=True,
+    help="Rollouts a task.",
 )
 @click.option("--tasks", type=click.IntRange(1), help="Tasks, spread over kinds.  [default: all]")
 @click.option("--seed", type=click.IntRange(0), help="Of the sampling.  [default: run.seed, 0]")
@@ -102,7 +107,7 @@ def _score(trajectories: Path, options: dict[str, Any], as_json: bool) -> int:
 
     if options["out"] is None:
         raise ConfigError("--trajectories needs --out FILE for the verdicts.")
-    refuse_to_lose(options["out"], options["force"])
+    refuse_to_lose(options["out"], options["force"], [trajectories])
     reader = JsonlReader(trajectories)
     parts = parts_without_demo(options["plugins"], options["config"], options["overrides"])
     environment = parts.environment()

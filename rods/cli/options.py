@@ -96,8 +96,13 @@ def out_option(help: str, **options: Any) -> Callable[[F], F]:
     return lambda command: out(force(command))
 
 
-def refuse_to_lose(out: Path, force: bool) -> None:
-    """A ConfigError if a file, or what a call left unfinished, is there and is to stay."""
+def refuse_to_lose(out: Path, force: bool, inputs: Sequence[Path] = ()) -> None:
+    """A ConfigError if a file, or what a call left unfinished, is there and is to stay.
+
+    What a command reads is never what it writes, forced or not.
+    """
+    if out.is_file() and any(one.exists() and one.samefile(out) for one in inputs):
+        raise ConfigError(f"{out} is what this command reads; name another --out.")
     partial = out.with_name(f"{out.name}.partial") if out.name else out
     if force or out.is_dir():
         return  # a folder is never replaced: whoever writes there says so

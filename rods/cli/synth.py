@@ -88,9 +88,10 @@ def command(split: str, wanted: int, out: Path, force: bool, as_json: bool, **op
             "--split eval is refused: variants of evaluation tasks would contaminate the "
             "evaluation; use --split train."
         )
-    refuse_to_lose(out, force)
-    flags = lm_flags(options)
-    parts = parts_without_demo(options["plugins"], options["config"], options["overrides"], flags)
+    rollouts = [options["from_rollouts"]] if options["from_rollouts"] else []
+    refuse_to_lose(out, force, [*options["seed_files"], *rollouts])
+    flags, config = lm_flags(options), options["config"] or _settings_of(*rollouts)
+    parts = parts_without_demo(options["plugins"], config, options["overrides"], flags)
     require_models(parts.synthesis.lm)
     environment = parts.environment()
     try:
@@ -108,6 +109,18 @@ def command(split: str, wanted: int, out: Path, force: bool, as_json: bool, **op
         say(f"Only {report.admitted} of {wanted} variants: {_why(report)}")
     _show(report, measured, out, as_json)
     return 0 if report.admitted else 1
+
+
+def _settings_of(rollouts: Path | None = None) -> Path | None:
+    """The settings of the run that the rollouts were played in, if they lie in one: its tasks."""
+    if rollouts is None:
+        return None
+    near = (rollouts, rollouts.absolute().parent, rollouts.absolute().parent.parent)
+    for folder in near if rollouts.is_dir() else near[1:]:
+        if (folder / "config.toml").is_file() and (folder / "rollouts").is_dir():
+            say(f"Settings: {folder / 'config.toml'}")
+            return folder / "config.toml"
+    return None
 
 
 def _why(report: VariantReport) -> str:

@@ -76,6 +76,8 @@ def command(
     """Optimise the prompts of the synthesis against verification, within a budget."""
     from rods.cli.output import print_json
 
+    if out.is_dir():
+        raise ConfigError(f"{out} is a folder; --out names a file, such as {out / 'tuned.json'}.")
     if not (dry_run or resume):
         refuse_to_lose(out, force)
     parts = _parts(options)

@@ -122,6 +122,7 @@ def test_a_run_is_interrupted_at_any_moment(
     assert last == "Interrupted. Go on with: rods run --resume r"
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_has_a_checkpoint_of_its_last_step_and_goes_on_after_it(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -149,6 +150,7 @@ def resumed_at(folder: Path, step: int) -> bool:
     return read_lines(folder / "r" / "metrics.jsonl")[-1]["step"] > step
 
 
+@pytest.mark.slow
 def test_an_evaluation_keeps_what_was_played_and_goes_on_from_there(
     environment: dict[str, str], tmp_path: Path
 ) -> None:

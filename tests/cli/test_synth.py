@@ -129,6 +129,24 @@ def test_what_is_there_is_replaced_only_by_force(here: Rods, tmp_path: Path, nam
     assert len(written(tmp_path / "v.jsonl")) == 1
 
 
+def test_what_is_read_is_never_what_is_written(here: Rods, tmp_path: Path) -> None:
+    assert synth(here, "-n", 1).returncode == 0
+    before = (tmp_path / "v.jsonl").read_text()
+    for option in ("--seeds", "--from-rollouts"):
+        done = synth(here, option, "v.jsonl", "-n", 1)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "v.jsonl is what this command reads" in done.stderr
+    assert (tmp_path / "v.jsonl").read_text() == before
+
+
+def test_rollouts_of_a_run_are_of_the_tasks_that_it_had(here: Rods, tmp_path: Path) -> None:
+    assert here("run", "--plugins", "stockroom", "--out", "r", "--epochs", 2).returncode == 0
+    assert here("pool", "export", "r", "--out", "pool.jsonl").returncode == 0
+    done = here("synth", "--from-rollouts", "r", "--seeds", "pool.jsonl", "--out", "v", "-n", 2)
+    assert (done.returncode, done.stderr) == (0, "Settings: r/config.toml\n")
+    assert len(written(tmp_path / "v")) == 2
+
+
 def test_seeds_of_one_kind(here: Rods, tmp_path: Path) -> None:
     synth(here, "--kind", "miss_func", "-n", 5)
     assert {task.kind for task in written(tmp_path / "v.jsonl")} == {"miss_func"}

@@ -58,6 +58,33 @@ def test_an_earlier_tuning_is_neither_overwritten_nor_invented(here: Here, tmp_p
     assert "--resume goes on with it" in again.stderr
 
 
+@pytest.mark.slow
+def test_a_dry_run_leaves_nothing_behind(here: Here, tmp_path: Path) -> None:
+    with ModelServer(lambda _: "{}") as server:
+        flags = ("--plugins", "office", "--lm", "openai/tiny", "--lm-url", server.url)
+        done = here("tune", *flags, "--held-out", "2", "--dry-run", "--json")
+        asked = len(server.requests)
+    assert (done.returncode, asked > 0) == (0, True), done.stderr
+    assert json.loads(done.stdout)["trials"] > 0
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["tuned.json", "tuned.json.journal.jsonl"])
+def test_an_earlier_result_is_refused_before_anything_is_paid(
+    here: Here, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text("mine")
+    with ModelServer(lambda _: "{}") as server:
+        done = here("tune", "--plugins", "stockroom", "--lm", "openai/tiny", "--lm-url", server.url)
+        assert not server.requests
+    assert (done.returncode, "--force" in done.stderr) == (2, True)
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_a_folder_is_no_file_for_the_prompts(here: Here, tmp_path: Path) -> None:
+    assert "is a folder" in here("tune", "--plugins", "stockroom", "--out", tmp_path).stderr
+
+
 def test_a_program_that_was_never_written_is_named(here: Here) -> None:
     with ModelServer(lambda _: "{}") as server:
         flags = ("--lm", "openai/tiny", "--lm-url", server.url, "--program", "none.json")
