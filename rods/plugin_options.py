@@ -11,6 +11,7 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from rods.interfaces import Environment
 from rods.plugin_manager import Plugins
 
 
@@ -21,12 +22,20 @@ def describe(plugins: Plugins, name: str) -> list[dict[str, Any]]:
             "kind": kind,
             "name": component_name,
             "summary": (inspect.getdoc(registered.component) or "").split("\n")[0],
+            "capabilities": _capabilities(registered.component),
             "options": options(registered.component.Config),
         }
         for kind, components in plugins.components.items()
         for component_name, registered in components.items()
         if registered.plugin.name == name
     ]
+
+
+def _capabilities(component: type[Any]) -> dict[str, str]:
+    """What a world says of itself; nothing of any other part."""
+    if not issubclass(component, Environment):
+        return {}
+    return {"snapshots": component.snapshots, "determinism": component.determinism}
 
 
 def options(

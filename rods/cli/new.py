@@ -12,9 +12,7 @@ TRY = {
     "environment": ("rods check {name}", "rods run --plugins {name},grpo-trl"),
     "trainer": ("rods run --plugins office,{name}",),
     "selector": ("rods run --plugins office,grpo-trl,{name} -o selector.name={name}",),
-    "stage": (
-        "rods synth --plugins office -n 5 -o synthesizer.stages.rewrite={module}:{title}Rewrite",
-    ),
+    "stage": ("rods synth --plugins office -n 5 -o synthesizer.stages.rewrite={module}:{title}",),
 }
 
 EPILOG = """\b

@@ -50,7 +50,8 @@ def show(name: str, as_json: bool) -> None:
         print_json(parts)
         return
     for part in parts:
-        heading = f"{part['kind']} {part['name']}: {part['summary']}"
+        said = "".join(f", {key} {value}" for key, value in part["capabilities"].items())
+        heading = f"{part['kind']} {part['name']}{said}: {part['summary']}"
         print_table(
             heading, ("key", "default", "type", "meaning"), [_row(part, o) for o in part["options"]]
         )

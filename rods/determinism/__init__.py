@@ -24,6 +24,6 @@ it plays the references on another day, with other chance, and in another proces
 """
 
 from rods.determinism.context import NOON, Determinism, active
-from rods.determinism.following import follow, following
+from rods.determinism.following import follow, following, package_modules
 
-__all__ = ["NOON", "Determinism", "active", "follow", "following"]
+__all__ = ["NOON", "Determinism", "active", "follow", "following", "package_modules"]

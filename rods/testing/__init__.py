@@ -3,16 +3,22 @@
 from rods.testing.agents import Agent, idle, play, random_calls, reference, script, silent
 from rods.testing.conformance import check_environment
 from rods.testing.distribution import write_distribution
+from rods.testing.part_checks import check_selector, check_trainer
 from rods.testing.synthesizer import FakeSynthesizer
 from rods.testing.trainer import FakeTrainer
+from rods.testing.training import EveryTask, PlainFolder
 from rods.testing.world import FakeEnvironment
 
 __all__ = [
     "Agent",
+    "EveryTask",
     "FakeEnvironment",
     "FakeSynthesizer",
     "FakeTrainer",
+    "PlainFolder",
     "check_environment",
+    "check_selector",
+    "check_trainer",
     "idle",
     "play",
     "random_calls",

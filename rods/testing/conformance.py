@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from rods.interfaces import Environment
-from rods.testing import reward_checks, task_checks, world_checks
+from rods.testing import repeat_checks, reward_checks, task_checks, world_checks
+from rods.testing.advice import ADVICE
 from rods.testing.findings import Finding, Subject, copy_of_states
 from rods.types import Check, Split, Task
 
@@ -24,8 +25,10 @@ CHECKS: tuple[CheckFunction, ...] = (
     task_checks.reference_fits_the_schemas,
     task_checks.suggestions_fit_the_schemas,
     task_checks.hashes_are_sha256,
+    repeat_checks.capabilities_are_declared,
     world_checks.reference_runs_without_errors,
     world_checks.runs_repeat,
+    repeat_checks.another_day_changes_nothing,
     world_checks.opening_resets,
     world_checks.states_are_json_copies,
     world_checks.snapshots_restore,
@@ -44,6 +47,8 @@ CHECKS: tuple[CheckFunction, ...] = (
     reward_checks.practice_repeats,
     world_checks.open_and_replay_time,
 )
+# Costs a start of Python and of the world, so a world's own tests leave it to ``rods check``.
+ELSEWHERE: CheckFunction = repeat_checks.another_process_changes_nothing
 
 
 def check_environment(
@@ -63,17 +68,19 @@ def iter_checks(
     split: Split | Literal["both"] = "both",
     limit: int = 40,
     sessions: int = 64,
+    elsewhere: bool = False,
 ) -> Iterator[Check]:
     """Run the checks one after the other; whatever the environment raises is a failed check.
 
     All tasks are checked as data; ``limit`` of them are played, spread evenly over splits and
     kinds (0: all; ``split`` plays one split only). ``sessions`` worlds are open at once.
+    ``elsewhere`` plays them in a second process too.
     """
     subject = _subject(environment, split, limit, sessions)
     if isinstance(subject, Check):
         yield subject
         return
-    for function in CHECKS:
+    for function in (*CHECKS, ELSEWHERE) if elsewhere else CHECKS:
         yield _run(function, subject)
 
 
@@ -89,10 +96,14 @@ def _subject(
         played = [t for name, ts in tasks.items() if split in ("both", name) for t in ts]
         specs = dict(environment.tools())
     except Exception as error:  # noqa: BLE001 - whatever a world under test raises is a finding
-        return Check(name="tasks are well formed", ok=False, detail=_text(error))
+        advice = "mend tasks() or tools(), which every check asks first"
+        return Check(name="tasks are well formed", ok=False, detail=_text(error), fix=advice)
     sample = spread(played, limit)
     if not sample:
-        return Check(name="tasks are well formed", ok=False, detail=f"no tasks ({split})")
+        advice = "return the seed tasks from Environment.tasks"
+        return Check(
+            name="tasks are well formed", ok=False, detail=f"no tasks ({split})", fix=advice
+        )
     return Subject(environment, tasks, sample, specs, sessions, copy_of_states(sample))
 
 
@@ -116,9 +127,10 @@ def _run(function: CheckFunction, subject: Subject) -> Check:
     try:
         return Check(name=name, ok=True, detail=function(subject))
     except Finding as finding:
-        return Check(name=name, ok=False, detail=finding.detail, fix=finding.fix)
+        advice = finding.fix or ADVICE[function.__name__]
+        return Check(name=name, ok=False, detail=finding.detail, fix=advice)
     except Exception as error:  # noqa: BLE001 - whatever a world under test raises is a finding
-        return Check(name=name, ok=False, detail=_text(error))
+        return Check(name=name, ok=False, detail=_text(error), fix=ADVICE[function.__name__])
 
 
 def _text(error: Exception) -> str:

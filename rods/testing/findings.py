@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from rods.interfaces import Environment, Session
 from rods.types import JsonObject, Split, Task, ToolResult, ToolSpec
 
+IDLE = "idle"  # the flag of an evaluation task that doing nothing solves by its own rules
 DEFECT = "defect"  # the flag of a task whose own reference does not hold: listed, not failed
 FLAG_IT = f"mend the reference, or flag the task as {DEFECT!r} if the fault is upstream's"
 _SHOWN = 5

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import islice
 
 from rods.testing.agents import Agent, idle, play, random_calls, reference, silent
-from rods.testing.findings import FLAG_IT, Finding, Subject, for_each, listed
+from rods.testing.findings import FLAG_IT, IDLE, Finding, Subject, for_each, listed
 from rods.types import (
     AssistantMessage,
     ProgressReward,
@@ -72,7 +73,8 @@ def silence_earns_nothing(subject: Subject) -> str:
     if share.passing:
         raise Finding(
             f"{share}: {listed(share.passing, share.tasks)}",
-            "drop or flag these tasks: an idle policy would be rewarded",
+            f"drop these tasks, or flag them {IDLE!r} and keep them out of train: an idle policy "
+            "would be rewarded",
         )
     return str(share)
 
@@ -84,7 +86,10 @@ def idling_solves_nothing(subject: Subject) -> str:
 
 def random_calls_solve_nothing(subject: Subject) -> str:
     """Random well-formed calls solve no task and earn next to nothing."""
-    fix = "give the task more or longer turns"
+    fix = (
+        "let the goal hang on what a guess will not hit: more entities in the world, wider ranges, "
+        "an id that only an earlier result tells (more turns alone do not help)"
+    )
     return _lucky(_share(subject, random_calls(subject.specs)), fix)
 
 
@@ -123,23 +128,33 @@ def practice_repeats(subject: Subject) -> str:
 class _Share:
     """What an agent earned over the sample under the rule ``judged``."""
 
-    def __init__(self, rewards: dict[str, ProgressReward]) -> None:
-        self.tasks = len(rewards)
+    def __init__(self, plays: dict[str, Rollout], excused: int) -> None:
+        rewards = {name: _reward(rollout) for name, rollout in plays.items()}
+        self.tasks, self.excused = len(rewards), excused
         self.mean = sum(r.under("judged") for r in rewards.values()) / max(1, self.tasks)
-        self.solved = {name: "solved" for name, r in rewards.items() if r.solved}
-        self.passing = {
-            name: f"{r.under('judged'):.2f} of the judged turns pass"
-            for name, r in rewards.items()
-            if _passed(r)
+        self.passing = {n: _lucky_turn(plays[n], r) for n, r in rewards.items() if _passed(r)}
+        self.solved = {
+            n: f"solved; {self.passing.get(n, '')}" for n, r in rewards.items() if r.solved
         }
 
     def __str__(self) -> str:
-        return f"mean progress {self.mean:.3f}, {len(self.solved)} of {self.tasks} tasks solved"
+        shown = f"mean progress {self.mean:.3f}, {len(self.solved)} of {self.tasks} tasks solved"
+        return shown + (f"; {self.excused} more are flagged {IDLE!r}" if self.excused else "")
 
 
 def _share(subject: Subject, agent: Agent) -> _Share:
-    plays = {task.id: play(subject.environment, task, agent) for task in subject.sample}
-    return _Share({task_id: _reward(rollout) for task_id, rollout in plays.items()})
+    """Doing nothing may solve an evaluation task that says so; it teaches nothing, and misleads."""
+    judged = [task for task in subject.sample if IDLE not in task.flags]
+    plays = {task.id: play(subject.environment, task, agent) for task in judged}
+    return _Share(plays, len(subject.sample) - len(judged))
+
+
+def _lucky_turn(rollout: Rollout, reward: ProgressReward) -> str:
+    """Which turn passes, and by which calls."""
+    turn = next(i for i, v in enumerate(reward.verdicts) if v.judged and v.ok)
+    steps = rollout.trajectory.turns[turn] if turn < len(rollout.trajectory.turns) else ()
+    calls = [f"{c.name}({json.dumps(c.arguments)[:60]})" for step in steps for c in step.executed]
+    return f"turn {turn} passes with {', '.join(calls) or 'no call'}"
 
 
 def _lucky(share: _Share, fix: str) -> str:

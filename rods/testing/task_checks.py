@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, best_match
 
-from rods.testing.findings import FLAG_IT, Finding, Subject, for_each
-from rods.types import Task, ToolCall, ToolSpec, content_id
+from rods.testing.findings import FLAG_IT, IDLE, Finding, Subject, for_each
+from rods.types import JsonValue, Task, ToolCall, ToolSpec, content_id
 
 
 def tasks_are_well_formed(subject: Subject) -> str:
@@ -30,8 +31,10 @@ def _malformed(subject: Subject, task: Task, ids: frozenset[str]) -> str | None:
     unknown = [n for n in task.tools_at(len(task.turns)) if n not in subject.specs]
     if unknown:
         return f"tools() does not know {', '.join(unknown)}"
-    if not any(turn.reference for turn in task.turns):
-        return "no turn has a reference, so nothing can be judged"
+    if IDLE in task.flags:
+        return f"is flagged {IDLE!r} and stands in train" if task.split == "train" else None
+    if not any(turn.reference or turn.answer for turn in task.turns):
+        return "no turn has a reference or an answer, so nothing can be judged"
     return None
 
 
@@ -129,11 +132,16 @@ def _call_problem(
 def suggestions_fit_the_schemas(subject: Subject) -> str:
     """Every value that ``suggest`` offers for a parameter fits the parameter's schema."""
     seen: set[tuple[str, str, str]] = set()
+    last: dict[tuple[str, str], Sequence[JsonValue]] = {}  # most worlds offer the same each time
     for task in subject.sample:
         for name in task.tools_at(len(task.turns)):
             for parameter, schema in subject.specs[name].properties.items():
                 fits = Draft202012Validator(schema).is_valid
-                for value in subject.environment.suggest(name, parameter, task.initial_state):
+                values = subject.environment.suggest(name, parameter, task.initial_state)
+                if last.get((name, parameter)) == values:
+                    continue
+                last[name, parameter] = values
+                for value in values:
                     key = (name, parameter, repr(value))
                     if key not in seen and not fits(value):
                         raise Finding(f"suggest({name!r}, {parameter!r}) offers {value!r:.80}.")
