@@ -46,6 +46,9 @@ def expected(fault: Mapping[str, Any], model: type[BaseModel]) -> str:
     if fault["type"] in ("model_type", "dict_type", "model_attributes_type"):
         inner = next(_models(wanted), None)
         return f"expected a table{f', such as {_table_like(inner)}' if inner else ''}"
+    if fault["type"] == "too_short":
+        least = fault["ctx"]["min_length"]
+        return f"expected at least {least} item{'s' if least != 1 else ''}"
     message: str = fault["msg"]
     return (
         message.removeprefix("Value error, ").replace("Input should be", "expected", 1).rstrip(".")

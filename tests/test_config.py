@@ -161,6 +161,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         ("trainer.stages=[3]", 'expected a table, such as {name = "all", epochs = 5}.'),
         ("trainer.sampling=3", "expected a table, such as {temperature = 1.0}."),
         ("trainer.files=a.py", 'expected a list, such as ["a.py"].'),
+        ("trainer.stages=[]", "expected at least 1 item."),
         ("trainer.files=3", 'expected a list, such as ["...", "..."].'),
     ],
 )

@@ -16,13 +16,24 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+def is_utf8(text: str) -> bool:
+    """Whether files and databases can hold the text: no byte of it came from another encoding."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 class GivenPath(click.Path):
     """A path that was given: empty, as an unset shell variable is, it would mean this folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """As ``click.Path`` does it; an empty text is a fault."""
+        """As ``click.Path`` does it; a text that is empty or not in UTF-8 is a fault."""
         if isinstance(value, str) and not value.strip():
             self.fail("the path is empty; name one or leave the option out.", param, ctx)
+        if isinstance(value, str) and not is_utf8(value):
+            self.fail("the path is not in UTF-8; give the file a name that is.", param, ctx)
         return super().convert(value, param, ctx)
 
     @classmethod

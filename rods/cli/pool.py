@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from rods.cli.options import json_option, out_option, refuse_to_lose
+from rods.cli.options import is_utf8, json_option, out_option, refuse_to_lose
 from rods.cli.output import print_json, print_pairs, print_table
 from rods.types import KINDS, PoolState, Task
 
@@ -43,7 +43,13 @@ def filters(command: F) -> F:
     return command
 
 
-where_argument = click.argument("where", metavar="DIR")
+def _given(ctx: click.Context, param: click.Parameter, where: str) -> str:
+    if not is_utf8(where):
+        raise click.BadParameter("the path is not in UTF-8; give the folder a name that is.")
+    return where
+
+
+where_argument = click.argument("where", metavar="DIR", callback=_given)
 id_argument = click.argument("entry_id", metavar="ID")
 
 

@@ -81,6 +81,13 @@ def test_the_path_options_of_a_plugins_command_are_held_to_it_too() -> None:
         command.main(["--to", " "], standalone_mode=False)
 
 
+@pytest.mark.parametrize(
+    "words", [("run", "--out"), ("eval", "--policy", "x", "--out"), ("pool", "stats")]
+)
+def test_a_name_in_another_encoding_is_refused(here: Rods, words: tuple[str, ...]) -> None:
+    assert "the path is not in UTF-8" in line(here(*words, "a\udcff"))
+
+
 @pytest.mark.parametrize("command", ["stats", "list"])
 def test_an_empty_place_is_no_pool(here: Rods, command: str) -> None:
     assert "The pool's place is empty" in line(here("pool", command, ""))

@@ -85,6 +85,19 @@ def test_on_a_terminal_the_table_is_refreshed_in_place_and_boundaries_stay() -> 
     assert "warm start" not in last
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_resumed_run_says_with_which_step_it_goes_on(terminal: bool) -> None:
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=120, height=30)
+    plugins = load_plugins([])
+    with display(console, plugins.observe):
+        plugins.hook.rods_run_resumed(step=0)
+        plugins.hook.rods_run_resumed(step=4)
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    assert "there is no checkpoint yet, so the training begins with step 1." in text
+    assert "step 4 is the last that a checkpoint holds; step 5 is next." in text
+
+
 def test_the_time_left_follows_the_recent_steps() -> None:
     view = View()
     for step in range(1, 31):

@@ -98,6 +98,9 @@ def test_an_entry_is_shown_with_its_task_and_its_history(here: Rods, run: Path) 
     table = here("pool", "show", run, SEED.id).stdout
     assert f"turn 0: {SEED.turns[0].user}" in table
     assert "1.00 0.00" in table
+    assert shown["observations"][0]["epoch"] == 0  # as in all files
+    observed = next(row.split() for row in table.splitlines() if "1.00 0.00" in row)
+    assert observed[:2] == ["1", "1"]  # people count epochs from one, as steps
 
 
 def test_the_lineage_goes_from_the_seed_to_the_variants(here: Rods, run: Path) -> None:
