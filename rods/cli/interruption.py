@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 from rods.hookspecs import hookimpl
 
-_WAITING = b"""
-Interrupted: the run ends with a checkpoint after this step. Ctrl-C again ends it at once.
-"""
+_WAITING = (
+    "Interrupted: the run ends with a checkpoint after this step. Ctrl-C again ends it at once."
+)
 
 
 class Interruption:
@@ -24,6 +24,7 @@ class Interruption:
 
     def __init__(self) -> None:
         self.asked = False
+        self.displayed = False  # whether a display shows the notice
         self.patient = False  # whether the first Ctrl-C in a training waits for a checkpoint
         self._training = False
         self._waiting = False  # for the step that the training is in
@@ -35,7 +36,12 @@ class Interruption:
         if not wait:
             raise KeyboardInterrupt
         self._waiting = True
-        os.write(sys.stderr.fileno(), _WAITING)  # a print could meet one that it interrupted
+        if not self.displayed:  # a print could meet one that it interrupted
+            os.write(sys.stderr.fileno(), f"\n{_WAITING}\n".encode())
+
+    def notice(self) -> str:
+        """What somebody who has pressed Ctrl-C must know while nothing seems to happen."""
+        return _WAITING if self.asked and self._training else ""
 
     def stopping(self) -> bool:
         """A trainer that sees this writes a checkpoint and ends the run."""

@@ -28,14 +28,19 @@ _PLAIN_EVERY_S = 10.0
 
 
 @contextmanager
-def display(console: Console, observe: Callable[[object], None]) -> Iterator[None]:
-    """Register an observer that shows the run on ``console`` until the block ends."""
+def display(
+    console: Console, observe: Callable[[object], None], notice: Callable[[], str] = str
+) -> Iterator[None]:
+    """Register an observer that shows the run on ``console`` until the block ends.
+
+    On a terminal the table ends with ``notice``, asked for whenever it is drawn.
+    """
     if not console.is_terminal:
         observe(PlainLines(console))
         yield
         return
     with Live(console=console, refresh_per_second=4, transient=False) as live:
-        observe(LiveTable(live))
+        observe(LiveTable(live, notice))
         yield
 
 
@@ -81,11 +86,23 @@ class View:
         ]
 
 
+class Notice:
+    """A line that is looked up each time the table is drawn, not only after a step."""
+
+    def __init__(self, text: Callable[[], str]) -> None:
+        self._text = text
+
+    def __rich__(self) -> RenderableType:
+        """The line as it is now; no line where there is none."""
+        text = self._text()
+        return Text(text, style="bold yellow") if text else Group()
+
+
 class LiveTable:
     """The table that is refreshed in place; epoch boundaries scroll away above it."""
 
-    def __init__(self, live: Live) -> None:
-        self.live, self.view = live, View()
+    def __init__(self, live: Live, notice: Callable[[], str] = str) -> None:
+        self.live, self.view, self._notice = live, View(), Notice(notice)
         self._progress: RenderableType | None = None
 
     @hookimpl
@@ -125,7 +142,8 @@ class LiveTable:
         table = Table.grid(padding=(0, 2))
         for name, text in self.view.rows():
             table.add_row(Text(name, style="bold"), Text(text))
-        self.live.update(Group(*(part for part in (table, self._progress) if part is not None)))
+        parts = (table, self._progress, self._notice)
+        self.live.update(Group(*(part for part in parts if part is not None)))
 
 
 class PlainLines:

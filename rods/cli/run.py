@@ -110,7 +110,9 @@ def _train(run: TrainingRun, interruption: Interruption) -> dict[str, Any]:
 
     from rods.cli.live import display
 
-    with display(Console(stderr=True), run.assembly.plugins.observe):
+    console = Console(stderr=True)
+    interruption.displayed = console.is_terminal
+    with display(console, run.assembly.plugins.observe, interruption.notice):
         return run.train(interruption.stopping)
 
 

@@ -85,6 +85,18 @@ def test_on_a_terminal_the_table_is_refreshed_in_place_and_boundaries_stay() -> 
     assert "warm start" not in last
 
 
+def test_a_notice_is_shown_as_soon_as_there_is_one() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=120, height=30)
+    plugins, said = load_plugins([]), [""]
+    with display(console, plugins.observe, lambda: said[0]):
+        plugins.hook.rods_step_finished(report=report(1))
+        assert isinstance(console.file, io.StringIO)
+        before = console.file.getvalue()
+        said[0] = "patience"
+    assert "patience" not in before
+    assert "patience" in console.file.getvalue()
+
+
 @pytest.mark.parametrize("terminal", [False, True])
 def test_a_resumed_run_says_with_which_step_it_goes_on(terminal: bool) -> None:
     console = Console(file=io.StringIO(), force_terminal=terminal, width=120, height=30)
