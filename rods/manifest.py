@@ -14,16 +14,18 @@ from packaging.requirements import Requirement
 from rods.errors import DataError
 from rods.passwords import masked
 from rods.plugin_manager import Plugins
-from rods.run_dir import RunDir
-
-_FILE = "manifest.json"
+from rods.run_dir import MANIFEST, RunDir
 
 
 def record_start(
     run: RunDir, plugins: Plugins, data_hashes: Mapping[str, str], command: Sequence[str]
 ) -> None:
     """Add this start to the manifest; a DataError if the tasks are no longer those of the first."""
-    manifest = run.read_json(_FILE) or {"seed": run.seed, "data": dict(data_hashes), "starts": []}
+    manifest = run.read_json(MANIFEST) or {
+        "seed": run.seed,
+        "data": dict(data_hashes),
+        "starts": [],
+    }
     changed = [name for name, digest in data_hashes.items() if manifest["data"].get(name) != digest]
     if changed:
         raise DataError(
@@ -45,16 +47,16 @@ def record_start(
             "seconds": 0.0,
         }
     )
-    run.write_json(_FILE, manifest)
+    run.write_json(MANIFEST, manifest)
 
 
 def close_start(run: RunDir, seconds: float) -> float:
     """Note how long this start lasted; the seconds of all starts together."""
-    manifest = run.read_json(_FILE)
+    manifest = run.read_json(MANIFEST)
     if manifest is None:
         return seconds
     manifest["starts"][-1]["seconds"] = round(seconds, 3)
-    run.write_json(_FILE, manifest)
+    run.write_json(MANIFEST, manifest)
     return float(sum(start["seconds"] for start in manifest["starts"]))
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _FIXED = "config.toml"
 _END = "\n# Complete: rods refuses to resume without this line.\n"
-SUMMARY = "summary.json"
+SUMMARY, MANIFEST = "summary.json", "manifest.json"
 
 
 class Listener(Protocol):
@@ -172,13 +172,19 @@ class RunDir:
             self._listener.progress(what, done, total)
 
     def rewind(self, step: int) -> None:
-        """No trace of a step after ``step`` is left in metrics and rollouts."""
+        """No trace of a step after ``step`` is left in metrics and rollouts.
+
+        The manifest says that this start of the run began there.
+        """
         kept = [line for line in read_lines(self.metrics) if line["step"] <= step]
         write_atomic(self.metrics, "".join(json.dumps(line) + "\n" for line in kept))
         for path in (self.path / "rollouts").glob("step-*.jsonl.gz"):
             number = path.name.removeprefix("step-").removesuffix(".jsonl.gz")
             if number.isdecimal() and int(number) > step:
                 path.unlink()
+        if manifest := self.read_json(MANIFEST):
+            manifest["starts"][-1]["resumed_at"] = step
+            self.write_json(MANIFEST, manifest)
 
     # ---------------------------------------------------------------- records
     def write_json(self, name: str, record: Mapping[str, Any]) -> None:

@@ -179,7 +179,8 @@ class TrainingRun:
     def _checks(self, environment: Environment, trainer: Trainer) -> Iterator[Check]:
         seed, schedule = self.assembly.run.seed, self.assembly.curriculum
         url = self.assembly.pool.url
-        yield from iter_checks(environment, trainer, schedule, self.path, seed, url, self.resume)
+        there = self.resume or rank() > 0  # rank 0 may have made the folder already
+        yield from iter_checks(environment, trainer, schedule, self.path, seed, url, there)
         yield from lm_checks(self.assembly.synthesis.lm)
 
     def _require_checks(self, environment: Environment, trainer: Trainer) -> None:

@@ -191,3 +191,12 @@ def test_a_damaged_record_is_named(tmp_path: Path) -> None:
     (tmp_path / "summary.json").write_text("{")
     with pytest.raises(RunDirError, match=r"summary\.json is not JSON"):
         RunDir.read(tmp_path, "summary.json")
+
+
+def test_the_manifest_says_where_a_start_really_began(tmp_path: Path) -> None:
+    run = trained(tmp_path, 5)
+    run.write_json("manifest.json", {"starts": [{"resumed_at": 0}, {"resumed_at": 5}]})
+    run.rewind(3)  # a kill after step 5, whose checkpoint was not written
+    manifest = run.read_json("manifest.json")
+    assert manifest is not None
+    assert [start["resumed_at"] for start in manifest["starts"]] == [0, 3]
