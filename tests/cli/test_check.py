@@ -27,7 +27,7 @@ def test_json_holds_every_check_and_nothing_else_is_printed(here: Rods) -> None:
     report = json.loads(done.stdout)
     assert report["ok"] is True
     assert len(report["checks"]) == len(CHECKS)
-    assert set(report["checks"][0]) == {"name", "ok", "detail", "fix"}
+    assert set(report["checks"][0]) == {"name", "ok", "skipped", "detail", "fix"}
 
 
 def test_a_world_that_fails_has_status_1_and_says_what_mends_it(
