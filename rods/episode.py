@@ -89,6 +89,20 @@ class Episode:
         """The tools that may be called now."""
         return tuple(self._specs[name] for name in self.task.tools_at(self._turn))
 
+    @property
+    def trajectory(self) -> Trajectory:
+        """What happened so far, with the steps of the open turn; ``max_tokens`` while it goes on.
+
+        That is what it would be if it were cut now.
+        """
+        open_turn = (tuple(self._steps),) if self._steps else ()
+        return Trajectory(
+            task_id=self.task.id,
+            turns=(*self._turns, *open_turn),
+            stop=self.stop or "max_tokens",
+            error=self._error,
+        )
+
     def opening(self) -> tuple[Message, ...]:
         """The system message, if the environment has instructions, and the first user turn."""
         instructions = self.environment.instructions(self.task)
@@ -128,12 +142,7 @@ class Episode:
     def finish(self, policy_version: int = 0) -> Rollout:
         """Close the world and score the trajectory; no reward if an outage ended the episode."""
         self.cut("error", "the episode was finished before it was done")
-        trajectory = Trajectory(
-            task_id=self.task.id,
-            turns=tuple(self._turns),
-            stop=self.stop or "error",
-            error=self._error,
-        )
+        trajectory = self.trajectory
         reward = None
         if self.stop != "error":
             try:

@@ -26,6 +26,7 @@ COMMANDS = {
     "tasks": "List the tasks of a world.",
     "pool": "Look into a run's pool, or export it.",
     "new": "Write a plugin that works, ready to be edited.",
+    "serve": "Put a world behind an MCP server.",
     "check": "Test a plugin against the interfaces.",
     "plugins": "List what is installed, and the options of each part.",
 }

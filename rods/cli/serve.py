@@ -1,0 +1,104 @@
+"""``rods serve``: an environment behind an MCP server."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rods.cli.options import parts_without_demo, settings_options
+from rods.cli.output import say
+from rods.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rods.interfaces import Environment
+
+EPILOG = """\b
+Examples
+  rods serve office                         stdio: an MCP client starts this command itself
+  rods serve office --port 8000             HTTP: http://127.0.0.1:8000/mcp, many clients at once
+  rods serve bfcl --split eval -o environment.empty_turns=judged --port 0
+\b
+The policy sees the world's tools. The trainer calls rods_tasks, rods_reset, rods_end_turn,
+rods_snapshot, rods_restore, rods_progress and rods_verify, which are listed with --list-control
+only. Each client session is one episode at a time."""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("plugin")
+@settings_options
+@click.option(
+    "--split",
+    type=click.Choice(["train", "eval", "both"]),
+    default="train",
+    show_default=True,
+    help="The tasks that can be played.",
+)
+@click.option("--port", type=click.IntRange(0, 65535), help="HTTP; 0: any.  [default: stdio]")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option("--list-control", is_flag=True, help="List the trainer's tools beside the world's.")
+@click.option(
+    "--calls-per-turn",
+    type=click.IntRange(min=1),
+    default=64,
+    show_default=True,
+    help="More in one user turn end the episode.",
+)
+def command(
+    plugin: str,
+    config: Path | None,
+    overrides: Sequence[str],
+    split: Any,
+    port: int | None,
+    host: str,
+    list_control: bool,
+    calls_per_turn: int,
+) -> int:
+    """Put the environment of PLUGIN behind an MCP server, for trainers and agents of others.
+
+    Over stdio only the protocol is on stdout, and the end of stdin ends the server; logs are on
+    stderr.
+    """
+    try:
+        import mcp  # noqa: F401
+    except ImportError as error:
+        raise ConfigError("Serving needs the package mcp: pip install 'rods[serve]'.") from error
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
+    environment = parts_without_demo(plugin, config, overrides).environment()
+    try:
+        _serve(environment, split, port, host, list_control, calls_per_turn)
+    finally:
+        environment.close()
+    return 0
+
+
+def _serve(
+    environment: Environment,
+    split: Any,
+    port: int | None,
+    host: str,
+    list_control: bool,
+    calls_per_turn: int,
+) -> None:
+    from rods import __version__
+    from rods.episode import EpisodeLimits
+    from rods.serving.desk import Desk, refuse_taken_names
+    from rods.serving.front import Front, Sessions
+    from rods.serving.shelf import TaskShelf
+    from rods.serving.transports import serve_http, serve_stdio
+
+    refuse_taken_names(environment)
+    shelf = TaskShelf(environment, ("train", "eval") if split == "both" else (split,))
+    if not shelf.tasks():
+        raise ConfigError(f"{environment.name} has no task in the split {split!r}; try another.")
+    limits = EpisodeLimits(max_steps_per_turn=calls_per_turn)
+    sessions = Sessions(lambda: Desk(environment, shelf, limits, list_control))
+    front = Front(environment.name, __version__, sessions, http=port is not None)
+    if port is None:
+        serve_stdio(front, sessions)
+    else:
+        serve_http(front, sessions, host, port, lambda url: say(f"{environment.name}: {url}"))

@@ -1,0 +1,110 @@
+"""The server speaks both generations of the protocol, and its list of tools follows the task."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.client.subscriptions import ToolsListChanged as Changed
+
+from rods.serving import TaskShelf
+from rods.serving.desk import Desk
+from rods.serving.front import Front, Sessions
+from rods.testing import FakeEnvironment
+
+WORLD = FakeEnvironment()
+SHELF = TaskShelf(WORLD)
+HANDED_OVER = next(task for task in WORLD.tasks("train") if task.kind == "miss_func")
+ERAS: list[Literal["legacy", "auto"]] = ["legacy", "auto"]
+
+
+def front() -> Front:
+    return Front("fake", "1", Sessions(lambda: Desk(WORLD, SHELF)), http=False)
+
+
+async def names(client: Client) -> list[str]:
+    return sorted(tool.name for tool in (await client.list_tools()).tools)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_tools_are_listed_with_the_worlds_own_schemas(era: Literal["legacy", "auto"]) -> None:
+    async def check() -> None:
+        async with Client(front(), mode=era) as client:
+            listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+            assert listed.keys() == WORLD.tools().keys()
+            for name, spec in WORLD.tools().items():
+                assert listed[name].input_schema == spec.parameters
+                assert listed[name].description == spec.description
+
+    anyio.run(check)
+
+
+async def _to_the_hand_over(client: Client) -> None:
+    await client.call_tool("rods_reset", {"task_id": HANDED_OVER.id})
+    before = await names(client)
+    assert "cancel" not in before
+    refused = await client.call_tool("cancel", {"order": "o-1"})
+    assert refused.is_error
+    for turn in HANDED_OVER.turns[1:]:
+        told = await client.call_tool("rods_end_turn", {})
+        assert told.structured_content is not None
+        assert told.structured_content["user"] == turn.user
+    assert await names(client) == sorted([*before, "cancel"])
+
+
+def test_older_clients_are_notified_of_tools_handed_over_later() -> None:
+    heard: list[Any] = []
+
+    async def listen(message: Any) -> None:
+        heard.append(getattr(message, "method", None))
+
+    async def check() -> None:
+        async with Client(front(), mode="legacy", message_handler=listen) as client:
+            assert client.server_capabilities.tools is not None
+            assert client.server_capabilities.tools.list_changed
+            await _to_the_hand_over(client)
+            await client.call_tool("count", {"item": "bolts"})
+
+    anyio.run(check)
+    assert heard == ["notifications/tools/list_changed"] * 2  # at the reset, at the hand-over
+
+
+def test_newer_clients_hear_it_where_they_listen() -> None:
+    async def check() -> None:
+        async with Client(front()) as client, client.listen(tools_list_changed=True) as changes:
+            await _to_the_hand_over(client)
+            with anyio.fail_after(20):
+                assert isinstance(await anext(aiter(changes)), Changed)
+
+    anyio.run(check)
+
+
+def test_each_session_has_its_own_world_and_gives_it_back() -> None:
+    made: list[Desk] = []
+
+    def desk() -> Desk:
+        made.append(Desk(WORLD, SHELF))
+        return made[-1]
+
+    sessions = Sessions(desk, idle_s=1000)
+    assert sessions.seat("a") is sessions.seat("a")
+    assert sessions.seat("a").desk is not sessions.seat("b").desk
+    for seat in ("a", "b"):
+        sessions.seat(seat).desk.call("rods_reset", {})
+    sessions.end("a")
+    sessions.end("never there")
+    assert [desk.play.done for desk in made] == [True, False]
+    sessions.close()
+    assert all(desk.play.done for desk in made)
+    assert sessions.seat("a").desk is not made[0]
+
+
+def test_a_session_that_nobody_uses_is_forgotten() -> None:
+    sessions = Sessions(lambda: Desk(WORLD, SHELF), idle_s=0)
+    first = sessions.seat("a").desk
+    first.call("rods_reset", {})
+    sessions.seat("b")
+    assert first.play.done
+    assert sessions.seat("a").desk is not first
