@@ -1,10 +1,10 @@
 """Variants of new structure in full, as they come out: to read and to judge by eye.
 
 python benchmarks/variants.py [--environment bfcl|office] [-n N] [--seed S] [--exploration CALLS]
-    [--lm MODEL [--lm-url URL]] [--program FILE] [-o TABLE.KEY=VALUE] [--minutes M]
+    [--lm MODEL [--lm-url URL]] [--program FILE] [-o TABLE.KEY=VALUE] [--minutes M] [--part I/N]
 
-With a model every variant says whether its words are the model's or those of the phrases; below the
-latter stands all that the model wrote for them in vain.
+With a model every variant says how many of its messages are in the model's words, the others being
+those of the phrases; below it stands all that the model wrote for it in vain.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from math import inf
 from typing import Any
 
@@ -37,7 +38,8 @@ class Tally:
     asked: int = 0
     shown: int = 0
     kept: int = 0  # admitted with the seed's own calls: no plan was found, or none could be worded
-    worded: int = 0  # in words that a model wrote
+    worded: int = 0  # with a message at least in words that a model wrote
+    messages: int = 0  # in a model's words
     funnel: Counter[str] = field(default_factory=Counter)
     bill: Meter = field(default_factory=Meter)
     began: float = field(default_factory=time.perf_counter)
@@ -71,12 +73,22 @@ class Recorder:
         """The model's own backend, overheard."""
         return _Overheard(open_backend(config), self.answers)
 
-    def wrote(self, task: Task) -> bool:
-        """Every message of the task stands in an answer, its placeholders filled."""
+    def wrote(self, task: Task) -> int:
+        """How many messages of the task stand in an answer, their placeholders filled."""
+        made = task.provenance
+        if made is None or "rewrite" not in made.stages:
+            return 0
+        return sum(any(turn.user in answer for answer in self._filled(task)) for turn in task.turns)
+
+    def unused(self, task: Task) -> list[str]:
+        """The answers that no message of the task stands in."""
+        pairs = zip(self.answers, self._filled(task), strict=True)
+        return [raw for raw, text in pairs if not any(turn.user in text for turn in task.turns)]
+
+    def _filled(self, task: Task) -> list[str]:
         made = task.provenance
         values = {key.strip("{}"): text for key, text in made.substitutions.items()} if made else {}
-        filled = [fill(answer, values) for answer in self.answers]
-        return all(any(turn.user in answer for answer in filled) for turn in task.turns)
+        return [fill(answer, values) for answer in self.answers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +111,15 @@ def main() -> None:
     synthesizer = parts.component("synthesizer")(parts.config("synthesizer"), environment)
     lm = parts.synthesis.lm
     synthesizer.use(LanguageModels(lm, recorder.opened), lm.program)
-    for seed in spread(environment.tasks("train"), options.n):
+    part, parts_in_all = map(int, options.part.split("/"))
+    seeds = spread(environment.tasks("train"), options.n * parts_in_all)
+    for seed in islice(seeds, part - 1, None, parts_in_all):
         recorder.answers.clear()
         outcome = synthesizer.synthesize(seed, n=1, rng_seed=options.seed)
         for candidate in tally.count(outcome):
             print(f"\n{tally.shown}. of {seed.id}, distance {candidate.distance:g}", end="")
-            tally.worded += show(candidate, recorder)
+            by_model = show(candidate, recorder)
+            tally.worded, tally.messages = tally.worded + bool(by_model), tally.messages + by_model
         if tally.shown >= options.n or tally.seconds > 60 * options.minutes:
             break
     summarise(tally)
@@ -122,6 +137,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--program", help="as `rods synth` has it")
     parser.add_argument("-o", action="append", default=[], metavar="TABLE.KEY=VALUE")
     parser.add_argument("--minutes", type=float, default=inf, help="no seed is asked after them")
+    parser.add_argument("--part", default="1/1", help="I/N: every N-th seed, from the I-th on")
     return parser.parse_args()
 
 
@@ -149,21 +165,22 @@ def spread(tasks: Sequence[Task], wanted: int) -> Iterator[Task]:
 
 
 def is_new(candidate: Candidate) -> bool:
-    """The candidate has other functions than its seed: its values stand under placeholders."""
+    """The candidate has other functions than its seed."""
     made = candidate.task.provenance
-    return made is not None and any(key.startswith("{") for key in made.substitutions)
+    return made is not None and made.structure == "new"
 
 
-def show(candidate: Candidate, recorder: Recorder) -> bool:
-    """The turns with their calls; whether a model worded them."""
-    by_model = bool(recorder.answers) and recorder.wrote(candidate.task)
-    print(f", in the words of {'the model' if by_model else 'the phrases'}")
+def show(candidate: Candidate, recorder: Recorder) -> int:
+    """The turns with their calls; how many of them a model worded."""
+    by_model, turns = recorder.wrote(candidate.task), len(candidate.task.turns)
+    told = f"{by_model} of {turns} messages in the words of the model"
+    print(f", {told}" if by_model else ", in the words of the phrases")
     for turn in candidate.task.turns:
         print(f"   User: {turn.user}")
         for call in turn.reference:
             arguments = ", ".join(f"{k}={json.dumps(v)}" for k, v in call.arguments.items())
             print(f"      {call.name}({arguments})")
-    for answer in [] if by_model else recorder.answers:
+    for answer in recorder.unused(candidate.task):
         print(f"   not used: {json.dumps(answer, ensure_ascii=False)}")
     sys.stdout.flush()
     return by_model
@@ -172,8 +189,9 @@ def show(candidate: Candidate, recorder: Recorder) -> bool:
 def summarise(tally: Tally) -> None:
     """Yield, reasons, and what the language models took, the rejected attempts included."""
     print(f"\n{tally.shown} of new structure from {tally.asked} seeds", end="")
-    print(f", {tally.kept} with the seed's own calls; {tally.worded} in words of a model")
-    print("rejected attempts:")
+    print(f", {tally.kept} with the seed's own calls; ", end="")
+    print(f"{tally.worded} with words of a model, in {tally.messages} messages")
+    print("rejected attempts, and words of a model that the phrases replaced:")
     for reason, count in tally.funnel.most_common():
         print(f"  {count} {reason}")
     print(f"{tally.seconds:.0f} seconds in all")

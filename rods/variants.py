@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rods.interfaces import Synthesizer
-from rods.synthesis.lm.costs import Cost, costs
+from rods.synthesis.lm.config import LmConfig
+from rods.synthesis.lm.costs import ALL, Cost, costs
 from rods.synthesis.lm.usage import Meter
 from rods.synthesis.reasons import Reason
 from rods.types import Candidate, ModelUsage, Record, Stage, SynthesisOutcome, Task
@@ -26,6 +27,7 @@ class VariantReport(Record):
     seeds_covered: int
     seeds_exhausted: int
     kinds: dict[str, int]
+    structures: dict[str, int]  # new: other functions; seed: the seed's own calls
     funnel: dict[str, dict[str, int]]
     distances: dict[str, float]
     tokens: int
@@ -48,6 +50,7 @@ class VariantMaker:
     _exhausted: int = 0
     _meter: Meter = field(default_factory=Meter)
     _worded: Counter[str] = field(default_factory=Counter)
+    _structures: Counter[str] = field(default_factory=Counter)
     _start: float = field(default_factory=time.perf_counter)
 
     def make(
@@ -87,6 +90,7 @@ class VariantMaker:
             seeds_covered=len({seed for seed, _, _ in self.candidates}),
             seeds_exhausted=self._exhausted,
             kinds=dict(sorted(Counter(kind for _, kind, _ in self.candidates).items())),
+            structures=dict(sorted(self._structures.items())),
             funnel={
                 **{stage: dict(self._funnel[stage]) for stage in Stage if stage in self._funnel},
                 "admitted": {"total": admitted},
@@ -111,8 +115,9 @@ class VariantMaker:
         fresh = [c for c in outcome.candidates if c.task.id not in self._ids]
         self._ids.update(c.task.id for c in fresh)
         self.candidates += [(c.seed_id, c.task.kind, c.distance) for c in fresh]
-        made = (c.task.provenance for c in fresh)
-        self._worded.update(name for provenance in made if provenance for name in provenance.models)
+        for made in (c.task.provenance for c in fresh if c.task.provenance):
+            self._worded.update(made.models)
+            self._structures.update([made.structure] if made.structure else [])
         if len(fresh) < len(outcome.candidates):
             self._funnel[Stage.CRITIQUE][Reason.DUPLICATE] += len(outcome.candidates) - len(fresh)
         return fresh
@@ -124,11 +129,30 @@ class VariantMaker:
             self._meter.add(row)
 
 
+def models_note(config: LmConfig, report: VariantReport) -> str:
+    """Why the configured models have no part in what came out; empty where one has."""
+    parts = any(cost.admitted for name, cost in report.lm.items() if name != ALL)
+    if not config.used or parts or not report.admitted:
+        return ""
+    names = ", ".join(dict.fromkeys(one.model[0] for stage in Stage for one in config.of(stage)))
+    if calls := sum(row.calls for row in report.lm_usage):
+        return (
+            f"No task holds words or choices of {names}: none of its {calls} answers was kept "
+            "(the funnel tells why)."
+        )
+    if report.structures.get("new"):
+        return f"{names} was not asked: no stage of this synthesizer asked a language model."
+    return (
+        f"{names} was not asked: every task has its seed's own calls in its seed's sentences, "
+        "which need no model. Plans of other functions (synthesizer.structures = 'new') would."
+    )
+
+
 def task_line(task: Task) -> str:
-    """The task as one line of JSON, without the seconds it took: equal runs give equal bytes."""
+    """The task as one line of JSON; equal runs give equal lines but for ``provenance.seconds``."""
     made = task.provenance
-    timeless = made.model_copy(update={"seconds": 0.0}) if made else None
-    return task.model_copy(update={"provenance": timeless}).model_dump_json()
+    rounded = made.model_copy(update={"seconds": round(made.seconds, 3)}) if made else None
+    return task.model_copy(update={"provenance": rounded}).model_dump_json()
 
 
 def derived_seed(seed: int, number: int, task_id: str) -> int:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from rods.synthesis.lm.config import LmConfig
+from rods.synthesis.lm.costs import costs
 from rods.testing import FakeEnvironment, FakeSynthesizer
-from rods.variants import PATIENCE, VariantMaker
+from rods.types import ModelUsage, Stage
+from rods.variants import PATIENCE, VariantMaker, models_note
 
 WORLD = FakeEnvironment()
 SEEDS = list(WORLD.tasks("train"))
@@ -61,3 +64,18 @@ def test_the_report_counts_what_was_made() -> None:
     assert report.funnel["admitted"]["total"] == report.admitted == 30
     assert report.kinds == dict(Counter(candidate.task.kind for candidate in made))
     assert report.distances == {"mean": 0.0, "max": 0.0, "isomorphic": 1.0}
+
+
+def test_a_model_without_a_part_in_the_tasks_is_named_with_the_reason() -> None:
+    """Not configured or kept: no word. Not asked, or asked in vain: one line that says why."""
+    lm = LmConfig.model_validate({"model": "smollm2"})
+    asked = maker()
+    list(asked.make(3))
+    report = asked.report(3).model_copy(update={"structures": {"seed": 3}})
+    row = ModelUsage(stage=Stage.REWRITE, model="smollm2", calls=7)
+    vain = {"lm_usage": (row,), "lm": costs([row], 3, {})}
+    kept = {"lm_usage": (row,), "lm": costs([row], 3, {"smollm2": 1})}
+    assert models_note(LmConfig(), report) == ""
+    assert "was not asked: every task has its seed's own calls" in models_note(lm, report)
+    assert "none of its 7 answers was kept" in models_note(lm, report.model_copy(update=vain))
+    assert models_note(lm, report.model_copy(update=kept)) == ""

@@ -38,7 +38,10 @@ the tasks that the boundary selector would take; -o selector.alpha_high=0.9 move
 Lines of evaluation tasks are left out. Variants can be seeds too: --seeds variants.jsonl makes
 their ids known; for a run's own, rods pool export RUN --out variants.jsonl.
 The file under --out is complete or has the suffix .partial; what was made is never lost.
-Equal tasks, options and --seed give an equal file."""
+Equal tasks, options and --seed give an equal file, but for provenance.seconds.
+The reasons of the funnel and the distances are explained in docs/synthesis.md."""
+
+_STRUCTURES = {"new": "of other functions", "seed": "with the seed's own calls"}
 
 
 @click.command(epilog=EPILOG)
@@ -81,7 +84,7 @@ def command(split: str, wanted: int, out: Path, force: bool, as_json: bool, **op
     from rods.errors import ConfigError
     from rods.jsonl import JsonlWriter
     from rods.synthesis.lm.preflight import require_models
-    from rods.variants import VariantMaker, task_line
+    from rods.variants import VariantMaker, models_note, task_line
 
     if split == "eval":
         raise ConfigError(
@@ -107,6 +110,8 @@ def command(split: str, wanted: int, out: Path, force: bool, as_json: bool, **op
     report = maker.report(wanted)
     if report.admitted < wanted:
         say(f"Only {report.admitted} of {wanted} variants: {_why(report)}")
+    if note := models_note(parts.synthesis.lm, report):
+        say(note)
     _show(report, measured, out, as_json)
     return 0 if report.admitted else 1
 
@@ -177,6 +182,7 @@ def _show(report: VariantReport, measured: dict[str, int], out: Path, as_json: b
         **{f"tasks {what}": n for what, n in measured.items()},
         "admitted": f"{report.admitted} of {report.wanted}",
         **{f"  {kind}": n for kind, n in report.kinds.items()},
+        **{f"  {_STRUCTURES[name]}": n for name, n in report.structures.items()},
         "seeds covered": f"{report.seeds_covered} of {report.seeds}",
         "seeds exhausted": report.seeds_exhausted,
         "distance, mean": report.distances["mean"],

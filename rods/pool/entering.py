@@ -114,7 +114,7 @@ def _payload_row(task: Task) -> dict[str, Any]:
 def _provenance_row(task: Task) -> dict[str, Any]:
     assert task.provenance is not None
     row = task.provenance.model_dump()
-    texts = {key: json.dumps(row[key], ensure_ascii=False) for key in ("substitutions", "models")}
+    texts = {key: json.dumps(row[key], ensure_ascii=False) for key in tables.PROVENANCE_JSON}
     return {**row, "entry_id": task.id, **texts}
 
 

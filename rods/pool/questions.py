@@ -206,7 +206,7 @@ def _provenance(row: sa.RowMapping) -> Provenance | None:
     if row["synthesizer"] is None:
         return None
     fields = {name: row[name] for name in Provenance.model_fields}
-    texts = {key: json.loads(row[key]) for key in ("substitutions", "models")}
+    texts = {key: json.loads(row[key]) for key in tables.PROVENANCE_JSON}
     return Provenance.model_validate({**fields, **texts})
 
 

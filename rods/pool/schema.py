@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 VERSION_TABLE = "rods_schema"
-REVISIONS = ("0001", "0002", "0003")  # oldest first; the last is what this rods reads and writes
+REVISIONS = ("0001", "0002", "0003", "0004")  # oldest first; this rods reads and writes the last
 HEAD = REVISIONS[-1]
 _VERSION = sa.Table(  # as Alembic makes it
     VERSION_TABLE,

@@ -64,6 +64,9 @@ class Payload(_Table, table=True):
     task: str = Field(sa_type=sa.Text)
 
 
+PROVENANCE_JSON = ("substitutions", "models", "stages", "tried")  # columns that hold JSON
+
+
 class ProvenanceRow(_Table, table=True):
     """How a synthetic task was made and what it cost."""
 
@@ -76,6 +79,13 @@ class ProvenanceRow(_Table, table=True):
     edit: str = ""
     substitutions: str = Field(sa_type=sa.Text)  # JSON
     models: str = Field(
+        default="[]", sa_type=sa.Text, sa_column_kwargs={"server_default": "[]"}
+    )  # JSON
+    structure: str = Field(default="", sa_column_kwargs={"server_default": ""})
+    stages: str = Field(
+        default="{}", sa_type=sa.Text, sa_column_kwargs={"server_default": "{}"}
+    )  # JSON
+    tried: str = Field(
         default="[]", sa_type=sa.Text, sa_column_kwargs={"server_default": "[]"}
     )  # JSON
     calls: int = 0

@@ -36,6 +36,7 @@ class Patch:
     path: Path
     value: JsonValue
     why: str  # the error it repaired
+    by_model: bool = field(default=False, compare=False)  # a language model proposed it
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from rods.structure.sources import Labeller, Source, holds
 from rods.structure.trace import replay
 from rods.synthesis.contracts import AugmentStage, Draft, rejection
 from rods.synthesis.fresh import Dice
+from rods.synthesis.kept import keep
 from rods.synthesis.reasons import Reason
 from rods.synthesis.structures.assistant import Assistant, NoAssistant
 from rods.synthesis.structures.base_form import split_profile, structural_distance
@@ -166,7 +167,10 @@ class KindEditor(AugmentStage):
     def _without(self, draft: Draft, index: int, name: str) -> Draft:
         asked = draft.task.turns[index]
         later = Turn(
-            user=self._hand_over.replace("{}", name), reference=asked.reference, reveals=(name,)
+            user=self._hand_over.replace("{}", name),
+            reference=asked.reference,
+            reveals=(name,),
+            answer=asked.answer,
         )
         tools = tuple(tool for tool in draft.task.tools if tool != name)
         task = draft.task.model_copy(update={"tools": tools})
@@ -206,7 +210,10 @@ class KindEditor(AugmentStage):
         words = blurred(
             self._assistant, key, turn, blank.parameter, blank.spelling, self._telling_names
         )
-        return edited if words is None else _supplied(draft, blank, *words)
+        if words is None:
+            return edited
+        keep(Stage.AUGMENT)
+        return _supplied(draft, blank, *words)
 
     @cached_property
     def _telling_names(self) -> frozenset[str]:
@@ -245,11 +252,14 @@ def _cut(draft: Draft, blank: _Blank) -> Draft:
     vague = "some" if spelling[0].isdigit() and _is_number(spelling) else f"a certain {noun}"
     quoted = re.compile(rf"(?:\b[Tt]he )?[$€£'\"`‘“]?{re.escape(spelling)}['\"`’”]?")
     user = quoted.sub(lambda _: vague, draft.task.turns[blank.turn].user, count=1)
-    return _supplied(draft, blank, user, f"The {noun} is {spelling}.")
+    told = f"'{spelling}'" if " " in spelling and "'" not in spelling else spelling
+    later = f"The {noun} is {told}".rstrip(".") + "."
+    return _supplied(draft, blank, user, later)
 
 
 def _supplied(draft: Draft, blank: _Blank, user: str, later: str) -> Draft:
-    turn = Turn(user=later, reference=draft.task.turns[blank.turn].reference)
+    asked = draft.task.turns[blank.turn]
+    turn = Turn(user=later, reference=asked.reference, answer=asked.answer)
     return _split(draft, draft.task, blank.turn, user, turn, "miss_param", blank.parameter)
 
 

@@ -80,6 +80,8 @@ class Draft:
     claimed: Trace | None = None  # an execution of exactly this reference, if there was one
     substitutions: Mapping[str, str] = field(default_factory=dict)
     refined: int = 0  # times that it was worded again after the critique's remarks
+    fallen: tuple[Rejection, ...] = ()  # words of a model that the phrases' replaced
+    kept: frozenset[Stage] = frozenset()  # stages that kept what their model answered
 
 
 @dataclass(slots=True)
@@ -89,6 +91,7 @@ class Feedback:
     failures: list[tuple[Plan, Rejection]] = field(default_factory=list)
     new_structure: bool | None = None  # None: not decided yet
     proposals: list[Proposal] | None = None  # None: not asked for yet
+    ended: bool = False  # nothing else is to be tried
 
     @property
     def failed(self) -> list[Proposal]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from rods.synthesis.blueprint import Blueprint
 from rods.synthesis.contracts import Draft, Feedback, Plan, PlanStage, Stages, rejection
+from rods.synthesis.kept import keeping
 from rods.synthesis.reasons import Reason
 from rods.synthesis.study import SeedStudy
 from rods.synthesis.turns import Turn
@@ -62,6 +63,8 @@ class Pipeline:
     ) -> tuple[Draft | None, list[Rejection]]:
         """A verified draft whose content is not ``known``, and why earlier attempts failed.
 
+        Words of a model that the phrases' replaced in a draft are told with them.
+
         ``planner`` takes the place of the first stage.
         """
         with self._turn:
@@ -74,17 +77,19 @@ class Pipeline:
         rejections: list[Rejection] = []
         feedback = Feedback()
         for _ in range(self._attempts):
-            plan = planner.plan_again(blueprint, rng, feedback)
-            made = plan if isinstance(plan, Rejection) else self._attempt(plan, rng)
+            with keeping() as kept:
+                plan = planner.plan_again(blueprint, rng, feedback)
+                made = plan if isinstance(plan, Rejection) else self._attempt(plan, rng)
             if isinstance(made, Draft):
-                made = self._named(made)
+                rejections += made.fallen
+                made = replace(self._named(made), kept=frozenset(kept))
                 if made.task.id not in known:
                     return made, rejections
                 made = rejection(Stage.CRITIQUE, Reason.DUPLICATE, made.task.id, seed.id)
             rejections.append(made)
             if isinstance(plan, Plan):
                 feedback.failures.append((plan, made))
-            if made.reason == Reason.NOTHING_TO_CHANGE:
+            if made.reason == Reason.NOTHING_TO_CHANGE or feedback.ended:
                 break
         return None, rejections
 

@@ -39,6 +39,10 @@ class Reason(StrEnum):
     CONTAMINATED = "contaminated"  # too near to an evaluation task
     DUPLICATE = "duplicate"  # equal content is known already
     NOT_EDITABLE = "not_editable"  # no turn of the task admits the augmentation
+    REPETITION = "repetition"  # a model's message says the same over and over
+    WRONG_LENGTH = "wrong_length"  # a model's message is too short or too long for its calls
+    CALL_UNSAID = "call_unsaid"  # a model's message does not speak of one of its calls
+    FOREIGN_WORDS = "foreign_words"  # a model's message is not in the words of the world's users
 
     @property
     def patchable(self) -> bool:

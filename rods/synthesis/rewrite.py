@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 from rods.synthesis.contracts import Draft, Execution, RewriteStage
+from rods.synthesis.substitution import TextTemplate
 from rods.types import Rejection, Task, Turn
 
 
@@ -17,7 +18,12 @@ class Substituter(RewriteStage):
         seed, drawn = blueprint.task, execution.drawn
         users = blueprint.templates.users(drawn)
         turns = tuple(
-            Turn.model_construct(user=user, reference=calls, reveals=turn.reveals)
+            Turn.model_construct(
+                user=user,
+                reference=calls,
+                reveals=turn.reveals,
+                answer=TextTemplate(turn.answer, drawn.texts).render(drawn.texts),
+            )
             for user, calls, turn in zip(users, execution.reference, seed.turns, strict=True)
         )
         task = Task.model_construct(

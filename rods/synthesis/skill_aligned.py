@@ -96,13 +96,13 @@ class SkillAlignedSynthesizer(Synthesizer):
         known = {seed.id, self.pipeline.content_id(seed)}
         for index in range(n):
             draw_seed = rng_seed if index == 0 else _mixed(rng_seed, index)
-            rng = random.Random(f"{draw_seed}/{seed.id}")
+            rng, began = random.Random(f"{draw_seed}/{seed.id}"), time.perf_counter()
             with counting() as meter:
                 draft, failed = self.pipeline.variant(seed, rng, known)
             rejections += failed
             if draft is None:
                 break
-            task = self._finished(draft, draw_seed, meter)
+            task = self._finished(draft, draw_seed, meter, time.perf_counter() - began)
             known.add(task.id)
             candidates.append(
                 Candidate(task=task, seed_id=seed.id, distance=self._distance(draft, seed))
@@ -113,13 +113,15 @@ class SkillAlignedSynthesizer(Synthesizer):
 
         The words stay and no language model is asked, whoever wrote them.
         """
-        rng = random.Random(f"{rng_seed}/{task.id}/redraw")
+        rng, began = random.Random(f"{rng_seed}/{task.id}/redraw"), time.perf_counter()
         try:
             draft, _ = self.pipeline.variant(task, rng, {task.id}, self._redrawing)
         except Exception as error:  # noqa: BLE001 - training goes on with the task as it is
             logger.warning("Task %s was not redrawn: %s: %s", task.id, type(error).__name__, error)
             return None
-        return None if draft is None else self._finished(draft, rng_seed, Meter())
+        if draft is None:
+            return None
+        return self._finished(draft, rng_seed, Meter(), time.perf_counter() - began)
 
     # ------------------------------------------------------------------ inside
     @property
@@ -140,19 +142,35 @@ class SkillAlignedSynthesizer(Synthesizer):
             return distance(ours, draft.execution.plan.blueprint.profile)
         return structural_distance(ours, theirs)
 
-    def _finished(self, draft: Draft, rng_seed: int, meter: Meter) -> Task:
+    def _finished(self, draft: Draft, rng_seed: int, meter: Meter, seconds: float) -> Task:
+        asked = {row.model for row in meter.rows()}
+        stages = _kept(draft, meter)
+        kept = {name for names in stages.values() for name in names}
         provenance = Provenance(
             synthesizer=self.name,
             seed=rng_seed,
             program=self._digest if meter.calls else "",
             substitutions=dict(draft.substitutions),
             edit=draft.edit,
-            models=tuple(sorted({row.model for row in meter.rows()})),
+            structure="seed" if draft.execution.plan.proposal is None else "new",
+            models=tuple(sorted(kept)),
+            stages=stages,
+            tried=tuple(sorted(asked - kept)),
             calls=meter.calls,
             tokens=meter.tokens,
-            seconds=meter.seconds,
+            seconds=seconds,
         )
         return draft.task.model_copy(update={"provenance": provenance})
+
+
+def _kept(draft: Draft, meter: Meter) -> dict[str, tuple[str, ...]]:
+    """Stage -> the backbones asked there, for the stages that kept an answer."""
+    names = {
+        stage.value: tuple(row.model for row in meter.rows() if row.stage is stage)
+        for stage in Stage
+        if stage in draft.kept
+    }
+    return {stage: found for stage, found in names.items() if found}
 
 
 def _mixed(rng_seed: int, index: int) -> int:

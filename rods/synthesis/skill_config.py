@@ -19,8 +19,8 @@ class SkillAlignedConfig(ComponentConfig):
     structures: Structures = Field(
         "auto",
         description="'seed': new values in the seed's own calls; 'new': other functions in the "
-        "seed's structure, the seed's own where none are found; 'mixed': both; 'auto': 'new' where "
-        "a language model is configured, else 'seed'.",
+        "seed's structure, the seed's own where none are found; 'new-only': those or nothing; "
+        "'mixed': both; 'auto': 'new' where a language model is configured, else 'seed'.",
     )
     attempts: int = Field(4, ge=1, description="Draws for one variant before giving up.")
     study_trials: int = Field(

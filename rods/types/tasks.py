@@ -39,8 +39,10 @@ class Phrase(Record):
     ``says``: alternatives in the imperative, with ``{parameter}`` where its value belongs,
     ``{parameter!}`` where it is only pointed at ("that order"), ``{parameter:a=words;*=others}``
     where words depend on it, and ``[...]`` around what is left out when a parameter is not said.
-    ``nouns`` names what the call gives ("price of {item}") by the parameter that takes it, ``*``
-    any: where another call of the turn takes it, it is said there and not asked for by itself.
+    ``nouns`` names what the call gives ("price of {item}") by the field of its result; where
+    another call of the turn takes it, it is said there and not asked for by itself. The parameter
+    that takes it, or ``*``, may stand for the field where the result holds nothing else.
+    ``field!`` is what it is called in later turns ("that price"), by default after its field.
     """
 
     says: tuple[str, ...]
@@ -68,12 +70,14 @@ class ToolResult(Record):
 class Turn(Record):
     """What the user says, and the calls that solve it (empty: nothing is to be done yet).
 
-    ``reveals`` names tools that the policy gets together with this turn's message.
+    ``reveals`` names tools that the policy gets together with this turn's message. ``answer`` is
+    what the reference says at the end of the turn; empty where words are not judged.
     """
 
     user: str
     reference: tuple[ToolCall, ...] = ()
     reveals: tuple[str, ...] = ()
+    answer: str = ""
 
 
 class Provenance(Record):
@@ -84,10 +88,13 @@ class Provenance(Record):
     program: str = ""  # digest of the tuned prompts that worded it, empty without a language model
     substitutions: dict[str, str] = Field(default_factory=dict)  # old value -> new value
     edit: str = ""  # the augmentation, if any
-    models: tuple[str, ...] = ()  # backbones that had a part in it
-    calls: int = 0  # language-model calls
+    structure: Literal["", "new", "seed"] = ""  # other functions, or the seed's own calls
+    models: tuple[str, ...] = ()  # backbones of which an answer was kept
+    stages: dict[str, tuple[str, ...]] = Field(default_factory=dict)  # stage -> those it kept
+    tried: tuple[str, ...] = ()  # backbones that were asked, and of which nothing was kept
+    calls: int = 0  # language-model calls, also those of which nothing was kept
     tokens: int = 0
-    seconds: float = 0.0
+    seconds: float = 0.0  # of the clock, from the first attempt at it to the last
 
 
 class Task(Record):
@@ -107,7 +114,7 @@ class Task(Record):
     origin: Literal["seed", "synthetic"] = "seed"
     parent_id: str | None = None
     generation: int = 0
-    flags: tuple[str, ...] = ()  # held-out sets, "unpassable", "defect" (its reference fails)
+    flags: tuple[str, ...] = ()  # held-out sets, "unpassable", "defect", "idle" (docs/plugins.md)
     provenance: Provenance | None = None
     noise: int | None = None  # seed of what is added to results as the policy sees them; None: none
 
@@ -137,6 +144,7 @@ def content_id(task: Task) -> str:
                 "user": turn.user,
                 "reference": [{"name": c.name, "arguments": c.arguments} for c in turn.reference],
                 "reveals": turn.reveals,
+                **({"answer": turn.answer} if turn.answer else {}),
             }
             for turn in task.turns
         ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -60,8 +61,25 @@ def test_equal_seeds_give_equal_files(here: Rods, tmp_path: Path) -> None:
     texts = []
     for seed in (3, 3, 4):
         synth(here, "-n", 8, "--seed", seed)
-        texts.append((tmp_path / "v.jsonl").read_text())
+        texts.append(re.sub(r'"seconds":[\d.e-]+', "", (tmp_path / "v.jsonl").read_text()))
     assert texts[0] == texts[1] != texts[2]
+
+
+def office(here: Rods, *more: object) -> subprocess.CompletedProcess[str]:
+    pytest.importorskip("rods_office")
+    quick = ("-o", "synthesizer.planning.search.exploration_calls=0")
+    return here("synth", "--plugins", "office", *quick, "-n", 2, "--out", "v.jsonl", *more)
+
+
+def test_new_structures_are_told_from_the_seeds_own(here: Rods, tmp_path: Path) -> None:
+    """In the table, in --json and in each task; the seconds are those that it took."""
+    done = office(here, "-o", "synthesizer.structures=new")
+    assert re.search(r"of other functions +2\n", done.stdout)
+    made = [task.provenance for task in written(tmp_path / "v.jsonl")]
+    assert [one.structure for one in made if one] == ["new", "new"]
+    assert all(one.seconds > 0 for one in made if one)
+    report = json.loads(office(here, "--force", "--json").stdout)
+    assert report["structures"] == {"seed": 2}
 
 
 def test_only_boundary_tasks_of_foreign_rollouts_are_seeds(here: Rods, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -162,11 +163,17 @@ def test_a_variant_is_made_again_from_its_provenance() -> None:
         assert candidate.task.provenance is not None
         number = candidate.task.provenance.seed
         (again,) = synthesizer.synthesize(seed, n=1, rng_seed=number).candidates
-        assert again == candidate
+        assert again.task.id == candidate.task.id
+        assert _timeless(again.model_dump_json()) == _timeless(candidate.model_dump_json())
+        assert candidate.task.provenance.structure == "seed"
 
 
 def _content(outcome: SynthesisOutcome) -> str:
-    return outcome.model_dump_json(exclude={"seconds"})
+    return _timeless(outcome.model_dump_json())
+
+
+def _timeless(text: str) -> str:
+    return re.sub(r'"seconds":[^,}]+', "", text)
 
 
 _SCRIPT = """

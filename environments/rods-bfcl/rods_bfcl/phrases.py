@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from rods.types import Phrase
 
 
-def _ways(*says: str, **nouns: str) -> Phrase:
-    return Phrase(says=says, nouns={"*" if name == "any" else name: n for name, n in nouns.items()})
+def _ways(*says: str, any: str = "", **nouns: str) -> Phrase:
+    return Phrase(says=says, nouns={**nouns, **({"*": any} if any else {})})
 
 
 PHRASES: Mapping[str, Phrase] = {
@@ -21,6 +21,8 @@ PHRASES: Mapping[str, Phrase] = {
     "cd": _ways(
         "go into {folder}",
         "change to the {folder} directory",
+        "go into {folder!}",
+        "change to {folder!}",
         "move over to {folder}",
         "{folder:..=go up one directory}",
     ),
@@ -49,6 +51,7 @@ PHRASES: Mapping[str, Phrase] = {
     "sort": _ways("sort the lines of {file_name}", any="the sorted lines of {file_name}"),
     "tail": _ways(
         "show me the last {lines} lines of {file_name}",
+        "show me the end of {file_name}, as many lines as {lines!}",
         "show me the end of {file_name}",
         any="the end of {file_name}",
     ),
@@ -138,11 +141,15 @@ PHRASES: Mapping[str, Phrase] = {
         "tell me which of {stocks} cost between {min_price} and {max_price}"
     ),
     "fund_account": _ways(
-        "deposit {amount} dollars into my account", "add {amount} dollars to my trading account"
+        "deposit {amount} dollars into my account",
+        "add {amount} dollars to my trading account",
+        "deposit {amount!} into my account",
     ),
     "get_account_info": _ways("show me my trading account"),
     "get_available_stocks": _ways("list the stocks of the {sector} sector"),
-    "get_current_time": _ways("tell me what time it is now", any="the present time"),
+    "get_current_time": _ways(
+        "tell me what time it is now", any="the present time", **{"*!": "that time"}
+    ),
     "get_order_details": _ways(
         "show me the details of order {order_id}", "show me the details of {order_id!}"
     ),
@@ -150,7 +157,18 @@ PHRASES: Mapping[str, Phrase] = {
     "get_stock_info": _ways(
         "look up the stock {symbol}",
         "show me how {symbol} is doing",
+        "look up {symbol!}",
         price="the current price of {symbol}",
+        percent_change="the percentage by which {symbol} has changed",
+        volume="the trading volume of {symbol}",
+        **{
+            "price!": "that price",
+            "percent_change!": "that change in percent",
+            "MA(5)": "the short moving average of {symbol}",
+            "MA(5)!": "that short moving average",
+            "MA(20)": "the long moving average of {symbol}",
+            "MA(20)!": "that long moving average",
+        },
     ),
     "get_symbol_by_name": _ways("look up the symbol of {name}", any="the stock of {name}"),
     "get_transaction_history": _ways(
@@ -159,11 +177,13 @@ PHRASES: Mapping[str, Phrase] = {
     "get_watchlist": _ways("show me my watchlist"),
     "notify_price_change": _ways(
         "tell me if the prices of {stocks} move by more than {threshold} percent",
+        "tell me if the prices of {stocks} move by more percent than {threshold!}",
         "tell me if the prices of {stocks} have moved noticeably",
     ),
     "place_order": _ways(
         "{order_type:buy=buy;sell=sell} {amount} shares of {symbol} at {price}",
         "{order_type:buy=purchase;sell=get rid of} {amount} shares of {symbol} at {price}",
+        "{order_type:buy=buy;sell=sell} shares of {symbol} at {price}, as many as {amount!}",
     ),
     "remove_stock_from_watchlist": _ways("take {symbol} off my watchlist"),
     "trading_get_login_status": _ways("check whether I am logged in to the trading system"),
@@ -171,12 +191,15 @@ PHRASES: Mapping[str, Phrase] = {
         "log me in to the trading system as {username} with the password {password}"
     ),
     "trading_logout": _ways("log me out of the trading system"),
-    "withdraw_funds": _ways("withdraw {amount} dollars from my account"),
+    "withdraw_funds": _ways(
+        "withdraw {amount} dollars from my account", "withdraw {amount!} from my account"
+    ),
     # ------------------------------------------------------------------ travel
     "authenticate_travel": _ways(
         "log {user_first_name} {user_last_name} in to the travel system with client id "
         "{client_id}, client secret {client_secret} and refresh token {refresh_token}"
-        "[ for {grant_type} access]"
+        "[ for {grant_type} access]",
+        **{"expires_in!": "the lifetime of that access token"},
     ),
     "book_flight": _ways(
         "book a flight from {travel_from} to {travel_to} on {travel_date}[ in {travel_class}]"
@@ -189,6 +212,7 @@ PHRASES: Mapping[str, Phrase] = {
     "compute_exchange_rate": _ways(
         "tell me what {value} {base_currency} are in {target_currency}",
         any="{value} {base_currency} in {target_currency}",
+        **{"*!": "that amount"},
     ),
     "contact_customer_support": _ways(
         "tell the customer support about booking {booking_id}: {message}",
@@ -207,12 +231,14 @@ PHRASES: Mapping[str, Phrase] = {
         "tell me what a flight from {travel_from} to {travel_to} on "
         "{travel_date}[ in {travel_class}] costs",
         any="the fare from {travel_from} to {travel_to} on {travel_date}",
+        **{"*!": "that fare"},
     ),
     "get_nearest_airport_by_city": _ways(
         "tell me the airport nearest to {location}",
         travel_from="the airport of {location}",
         travel_to="the airport of {location}",
         any="the airport nearest to {location}",
+        **{"*!": "that airport"},
     ),
     "list_all_airports": _ways("list all the airports"),
     "purchase_insurance": _ways(
@@ -232,6 +258,13 @@ PHRASES: Mapping[str, Phrase] = {
         "{insurance_id}][ with access token {access_token}]",
         "get me the invoice of {booking_id!}[ and of {insurance_id}]"
         "[ with access token {access_token}]",
+        **{
+            "travel_from!": "the departure airport of that invoice",
+            "travel_to!": "the destination of that invoice",
+            "travel_date!": "the date of that invoice",
+            "travel_class!": "the class of that invoice",
+            "travel_cost!": "the fare of that invoice",
+        },
     ),
     "set_budget_limit": _ways(
         "set my budget limit to {budget_limit}[ with access token {access_token}]"
@@ -248,7 +281,9 @@ PHRASES: Mapping[str, Phrase] = {
     ),
     "adjustClimateControl": _ways(
         "set the climate control to {temperature} degrees[ {unit}]"
-        "[ at fan speed {fanSpeed}][ in {mode} mode]"
+        "[ at fan speed {fanSpeed}][ in {mode} mode]",
+        "set the temperature of the climate control to {temperature!}[ in {unit}]"
+        "[ at fan speed {fanSpeed}][ in {mode} mode]",
     ),
     "check_tire_pressure": _ways("check the pressure of the tires"),
     "displayCarStatus": _ways(
@@ -260,24 +295,31 @@ PHRASES: Mapping[str, Phrase] = {
     "display_log": _ways("show the log entries {messages}"),
     "estimate_distance": _ways(
         "tell me how far it is from {cityA} to {cityB}",
-        distance="the way from {cityA} to {cityB}",
         any="the distance from {cityA} to {cityB}",
     ),
     "estimate_drive_feasibility_by_mileage": _ways(
         "tell me whether the car can make {distance} miles",
         "tell me whether the car can make {distance!}",
     ),
-    "fillFuelTank": _ways("fill {fuelAmount} gallons into the tank", "put {fuelAmount} gallons in"),
+    "fillFuelTank": _ways(
+        "fill {fuelAmount} gallons into the tank",
+        "put {fuelAmount} gallons in",
+        "fill {fuelAmount!} into the tank",
+    ),
     "find_nearest_tire_shop": _ways(
-        "find the nearest tire shop", destination="the nearest tire shop"
+        "find the nearest tire shop", any="the nearest tire shop", **{"*!": "that tire shop"}
     ),
     "gallon_to_liter": _ways(
-        "convert {gallon} gallons to liters", any="{gallon} gallons in liters"
+        "convert {gallon} gallons to liters",
+        "convert {gallon!} from gallons to liters",
+        any="{gallon} gallons in liters",
+        **{"liter!": "that number of liters"},
     ),
     "liter_to_gallon": _ways(
         "convert {liter} liters to gallons",
-        fuelAmount="{liter} liters in",
+        "convert {liter!} from liters to gallons",
         any="{liter} liters in gallons",
+        **{"gallon!": "that number of gallons"},
     ),
     "get_current_speed": _ways("tell me how fast the car is going"),
     "get_outside_temperature_from_google": _ways("tell me the temperature outside by Google"),
@@ -289,6 +331,7 @@ PHRASES: Mapping[str, Phrase] = {
         cityA="{city}",
         cityB="{city}",
         any="the zip code of {city}",
+        **{"*!": "that zip code"},
     ),
     "lockDoors": _ways(
         "{unlock:true=unlock;false=lock} the {door} doors",

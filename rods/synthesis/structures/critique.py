@@ -16,6 +16,7 @@ from rods.interfaces import ComponentConfig, Environment
 from rods.structure.leaves import Path, walk
 from rods.structure.trace import Trace, replay
 from rods.synthesis.contracts import CritiqueStage, Draft, rejection
+from rods.synthesis.kept import keep
 from rods.synthesis.reasons import Reason
 from rods.synthesis.structures.assistant import Assistant, Judgement, JudgingTask
 from rods.synthesis.structures.base_form import structural_distance
@@ -76,6 +77,7 @@ class ProposalCritic(CritiqueStage):
             return self._reject(draft, Reason.NO_PATTERN, "no verdict could be read")
         passed = sum(verdict.passed for verdict in verdicts)
         if 2 * passed > len(verdicts):
+            keep(Stage.CRITIQUE)
             return None
         against = [verdict for verdict in verdicts if not verdict.passed]
         truth = sum(verdict.fault == "ground_truth" for verdict in against)

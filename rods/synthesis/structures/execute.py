@@ -21,6 +21,7 @@ from rods.structure.proposal import Patch, PlannedCall, Proposal
 from rods.structure.trace import Trace
 from rods.synthesis.contracts import ExecuteStage, Execution, Plan, rejection
 from rods.synthesis.fresh import Dice
+from rods.synthesis.kept import keep
 from rods.synthesis.reasons import Reason
 from rods.synthesis.slots import Drawn
 from rods.synthesis.structures.assistant import Assistant
@@ -56,7 +57,12 @@ class ProposalRunner(ExecuteStage):
         made = self._run(plan, texts)
         if isinstance(made, Failed) and self._patcher is not None:
             made = self._patched(self._patcher, plan, texts, made, rng)
-        return _rejected(plan, made) if isinstance(made, Failed) else made
+        if isinstance(made, Failed):
+            return _rejected(plan, made)
+        proposal = made.plan.proposal
+        if (asked and texts) or (proposal and any(p.by_model for p in proposal.patches)):
+            keep(Stage.EXECUTE)
+        return made
 
     def _patched(
         self,

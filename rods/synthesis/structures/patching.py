@@ -10,7 +10,7 @@ import json
 import random
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -125,7 +125,8 @@ class StatePatcher:
         answer = self._assistant.patch(key, task)
         if answer is None or not 0 <= answer.place < len(places):
             return None
-        return checked(places[answer.place], answer.key, answer.value, state, failed.text)
+        found = checked(places[answer.place], answer.key, answer.value, state, failed.text)
+        return None if found is None else replace(found, by_model=True)
 
 
 def checked(place: Place, key: str, text: str, state: JsonObject, why: str) -> Patch | None:

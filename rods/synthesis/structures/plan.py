@@ -17,6 +17,7 @@ from rods.structure.planning import PlanningOptions, PlanningOutcome
 from rods.structure.proposal import Proposal
 from rods.synthesis.blueprint import Blueprint
 from rods.synthesis.contracts import Feedback, Plan, PlanStage, rejection
+from rods.synthesis.kept import keep
 from rods.synthesis.plan import SeedPlanner
 from rods.synthesis.reasons import Reason
 from rods.synthesis.structures.assistant import Assistant
@@ -24,7 +25,7 @@ from rods.synthesis.structures.base_form import base_form
 from rods.types import Rejection, Stage, Task, ToolSpec
 
 Propose = Callable[[Task, random.Random, int], PlanningOutcome]
-Structures = Literal["auto", "seed", "new", "mixed"]
+Structures = Literal["auto", "seed", "new", "new-only", "mixed"]
 
 
 class NewPlansConfig(ComponentConfig):
@@ -63,7 +64,10 @@ class NewStructures(PlanStage):
     def plan_again(
         self, blueprint: Blueprint, rng: random.Random, feedback: Feedback
     ) -> Plan | Rejection:
-        """A proposal that has not failed yet; the seed's own structure where none is left."""
+        """A proposal that has not failed yet; where none is left the seed's own structure, or none.
+
+        ``new-only`` ends the variant there.
+        """
         if feedback.new_structure is None:
             feedback.new_structure = self._wants_new(rng)
         if not feedback.new_structure:
@@ -72,19 +76,26 @@ class NewStructures(PlanStage):
             outcome = self._propose(base_form(blueprint.task), rng, self._config.choices)
             feedback.proposals = list(outcome.proposals)
             if not feedback.proposals:
-                feedback.new_structure = False
+                self._give_up(feedback)
                 why = ", ".join(f"{why} {n}" for why, n in outcome.rejects.most_common(4))
                 return rejection(Stage.PLAN, Reason.FUNC_SAMPLE_FAILED, why, blueprint.task.id)
         left = [p for p in feedback.proposals if not any(p is f for f in feedback.failed)]
         if not left:
-            feedback.new_structure = False
+            self._give_up(feedback)
+            if feedback.ended:
+                why = f"all {len(feedback.proposals)} plans have failed"
+                return rejection(Stage.PLAN, Reason.FUNC_SAMPLE_FAILED, why, blueprint.task.id)
             return self._seed_planner.plan(blueprint, rng)
         return self._chosen(blueprint, left, rng, feedback)
 
     def _wants_new(self, rng: random.Random) -> bool:
         if self._structures == "mixed":
             return rng.random() < self._config.share
-        return self._structures == "new"
+        return self._structures in ("new", "new-only")
+
+    def _give_up(self, feedback: Feedback) -> None:
+        """There is no plan of other functions: the seed's own, or nothing."""
+        feedback.new_structure, feedback.ended = False, self._structures == "new-only"
 
     def _chosen(
         self, blueprint: Blueprint, left: list[Proposal], rng: random.Random, feedback: Feedback
@@ -100,6 +111,7 @@ class NewStructures(PlanStage):
             choice = self._assistant.choose(key, self._domain(left), options, guidance)
             if choice is not None and 0 <= choice.index < len(left):
                 index, narrative = choice.index, choice.narrative.strip()
+                keep(Stage.PLAN)
         task = blueprint.task
         base = self._base_blueprint(task)
         if task.kind == "base":

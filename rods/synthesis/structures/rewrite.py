@@ -8,7 +8,7 @@ plan wants a missing parameter, the model leaves it out and supplies it in the s
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pydantic import Field
@@ -16,6 +16,7 @@ from pydantic import Field
 from rods.interfaces import ComponentConfig, Environment
 from rods.structure.proposal import Proposal
 from rods.synthesis.contracts import Draft, Execution, RewriteStage, rejection
+from rods.synthesis.kept import keep
 from rods.synthesis.reasons import Reason
 from rods.synthesis.structures.assistant import Assistant, WritingTask, Written
 from rods.synthesis.structures.base_form import split_profile
@@ -31,6 +32,7 @@ from rods.synthesis.wording.gaps import (
     trace_with_gap,
     with_gap,
 )
+from rods.synthesis.wording.sense import Fault, Sense
 from rods.synthesis.wording.spoken import fill
 from rods.types import Rejection, SourceKind, Stage, Task, ToolCall, Turn
 
@@ -71,7 +73,9 @@ class ProposalWriter(RewriteStage):
         self._tables, self._assistant = tables, assistant
         self._coherent, self._feedback = coherent, feedback
         self._terse = environment.terse_users
-        self._composer = Composer(environment.tools(), environment.phrase, terse=self._terse)
+        specs, phrase = environment.tools(), environment.phrase
+        self._composer = Composer(specs, phrase, terse=self._terse)
+        self._sense = Sense(specs, phrase, lambda: users_words(environment))
 
     def rewrite(self, execution: Execution, rng: random.Random) -> Draft | Rejection:
         """The whole task in words that the rules accept."""
@@ -104,7 +108,9 @@ class ProposalWriter(RewriteStage):
             return made
         if made is None or (self._config.fall_back and not remarks):
             composed = self._composed(execution, brief, rng)
-            return composed if isinstance(composed, Draft) or made is None else made
+            if isinstance(composed, Draft):
+                return composed if made is None else replace(composed, fallen=(made,))
+            return composed if made is None else made
         return made
 
     def brief(self, execution: Execution) -> Brief:
@@ -117,6 +123,15 @@ class ProposalWriter(RewriteStage):
     def _composed(
         self, execution: Execution, brief: Brief, rng: random.Random
     ) -> Draft | Rejection:
+        templates = self._templates(execution, brief, rng)
+        if isinstance(templates, Rejection):
+            return templates
+        return _draft(execution, brief, templates)
+
+    def _templates(
+        self, execution: Execution, brief: Brief, rng: random.Random
+    ) -> tuple[str, ...] | Rejection:
+        """One text a turn from the phrases, which the rules accept."""
         problems: list[str] = []
         for _ in range(_COMPOSED):
             try:
@@ -126,7 +141,7 @@ class ProposalWriter(RewriteStage):
             draft = _draft(execution, brief, templates)
             problems = self._problems(brief, templates, draft)
             if not problems:
-                return draft
+                return templates
         return _reject(execution, Reason.QUERY_VERIFY_FAILED, " ".join(problems))
 
     def _problems(self, brief: Brief, templates: Sequence[str], draft: Draft) -> list[str]:
@@ -165,22 +180,81 @@ class ProposalWriter(RewriteStage):
     def _one_by_one(
         self, execution: Execution, brief: Brief, rng: random.Random
     ) -> Draft | Rejection:
-        """Each message by a call of its own, for small models and the paper's ablation."""
-        messages = []
+        """Each message by a call of its own, for small models and the paper's ablation.
+
+        A message that breaks a rule gives way to the phrases' one; the others stay.
+        """
+        templates = self._templates(execution, brief, rng)
+        if isinstance(templates, Rejection):
+            return templates
+        fallen: list[Rejection] = []
         for turn in range(brief.turns):
             key = f"{execution.plan.blueprint.task.id}/{rng.getrandbits(32)}"
-            messages.append(self._one(key, brief, turn))
-        return self._accepted(execution, Written(tuple(messages)))
+            made = self._one(key, execution, brief, turn, templates)
+            if isinstance(made, Rejection):
+                fallen.append(made)
+            else:
+                templates = made
+        if fallen and not self._config.fall_back:
+            return fallen[0]
+        return replace(_draft(execution, brief, templates), fallen=tuple(fallen))
 
-    def _one(self, key: str, brief: Brief, turn: int) -> str:
-        """The first of ``tries`` messages that holds its placeholders; the last one if none."""
+    def _one(
+        self, key: str, execution: Execution, brief: Brief, turn: int, templates: tuple[str, ...]
+    ) -> tuple[str, ...] | Rejection:
+        """The templates with the first of ``tries`` messages that keeps the rules in its turn."""
         request = "; then ".join(self._composer.actions(brief, turn))
-        message = ""
+        failure = _reject(execution, Reason.NO_PATTERN, "the answer could not be read")
         for number in range(self._config.tries if request else 0):
-            message = self._assistant.write_one(f"{key}/{number}", request) or ""
-            if all(f"{{{value.label}}}" in message for value in brief.due(turn)):
-                break
-        return message
+            message = self._assistant.write_one(f"{key}/{number}", request)
+            if message is None:
+                continue
+            changed = (*templates[:turn], message.strip(), *templates[turn + 1 :])
+            if found := self._fault(execution, brief, changed, [turn]):
+                failure = found
+                continue
+            keep(Stage.REWRITE)
+            return changed
+        return failure if request else templates
+
+    def _fault(
+        self,
+        execution: Execution,
+        brief: Brief,
+        messages: Sequence[str],
+        turns: Sequence[int],
+        gap: Gap | None = None,
+    ) -> Rejection | None:
+        """The first rule that a model's messages of these turns break, with all the remarks."""
+        draft = _draft(execution, brief, messages, gap)
+        problems = self._problems(brief, messages, draft)
+        faults = [] if problems else list(self._senseless(brief, messages, turns, gap))
+        if faults:
+            return _reject(execution, faults[0].reason, " ".join(f.remark for f in faults))
+        if not problems:
+            return None
+        lacks = any("must contain" in problem for problem in problems)
+        reason = Reason.QUERY_VERIFY_NO_TAG if lacks else Reason.QUERY_VERIFY_FAILED
+        return _reject(execution, reason, " ".join(problems))
+
+    def _senseless(
+        self, brief: Brief, messages: Sequence[str], turns: Sequence[int], gap: Gap | None
+    ) -> Iterator[Fault]:
+        """Faults of sense; a message that leaves a value out, or supplies it, speaks for both."""
+        open_turns = () if gap is None else (gap.turn, gap.turn + 1)
+        for turn in turns:
+            solved = gap.turn + 1 if gap is not None and turn in open_turns else turn
+            asked = " ".join(self._composer.actions(brief, solved))
+            for fault in self._sense.faults(brief, turn, messages[turn], asked):
+                judged = fault.reason is Reason.CALL_UNSAID and self._judged
+                repeats = fault.reason is Reason.REPETITION
+                if not judged and (repeats or turn not in open_turns):
+                    yield fault
+
+    @property
+    def _judged(self) -> bool:
+        """A judge reads the words and knows better which call they ask for."""
+        return self._assistant.helps(Stage.CRITIQUE)
 
     def _task(
         self, execution: Execution, brief: Brief, gap: Gap | None, remarks: Sequence[str]
@@ -222,13 +296,11 @@ class ProposalWriter(RewriteStage):
         if len(written.messages) != brief.turns:
             detail = f"There must be exactly {brief.turns} messages."
             return _reject(execution, Reason.CONVERSATION_CONSTRUCT_FAILED, detail)
-        draft = _draft(execution, brief, written.messages, gap)
-        problems = self._problems(brief, written.messages, draft)
-        if not problems:
-            return draft
-        lacks = any("must contain" in problem for problem in problems)
-        reason = Reason.QUERY_VERIFY_NO_TAG if lacks else Reason.QUERY_VERIFY_FAILED
-        return _reject(execution, reason, " ".join(problems))
+        found = self._fault(execution, brief, written.messages, range(brief.turns), gap)
+        if found is not None:
+            return found
+        keep(Stage.REWRITE)
+        return _draft(execution, brief, written.messages, gap)
 
     def _with_texts(
         self, execution: Execution, texts: Mapping[str, str]
@@ -254,6 +326,11 @@ class ProposalWriter(RewriteStage):
         if isinstance(again, Rejection):
             return execution, brief
         return again, self.brief(again)
+
+
+def users_words(environment: Environment) -> list[str]:
+    """What the users of the train tasks say."""
+    return [turn.user for task in environment.tasks("train") for turn in task.turns]
 
 
 def _draft(

@@ -30,6 +30,10 @@ _WORDS = (
     Reason.LEAK,
     Reason.NO_SOURCE,
     Reason.STALE_MENTION,
+    Reason.REPETITION,
+    Reason.WRONG_LENGTH,
+    Reason.CALL_UNSAID,
+    Reason.FOREIGN_WORDS,
 )
 
 

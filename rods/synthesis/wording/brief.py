@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rods.structure.leaves import Path, Scalar, walk
+from rods.structure.leaves import Path, Scalar, parse, walk
 from rods.structure.proposal import PlannedCall, Proposal
 from rods.structure.trace import Trace
+from rods.synthesis.wording.given import Given, given, noun_of
 from rods.synthesis.wording.phrases import plain
-from rods.synthesis.wording.reference import known_as, pointed_at
+from rods.synthesis.wording.reference import ORDINALS, known_as, pointed_at
 from rods.synthesis.wording.spoken import plain_form, quoted, spelling
 from rods.types import JsonObject, SourceKind, ToolCall
 
@@ -55,6 +56,9 @@ class BriefCall:
     words: Mapping[str, str]  # parameter -> its placeholders in words
     producers: Mapping[str, int]  # parameter -> the call that gives it
     pointers: Mapping[str, str]  # parameter -> which of several things of a result is meant
+    given: Mapping[str, Given] = field(
+        default_factory=dict
+    )  # parameter -> what its result calls it
 
 
 @dataclass(slots=True)
@@ -89,10 +93,10 @@ class _Builder:
 
     def built(self, proposal: Proposal, trace: Trace) -> Brief:
         for turn, planned, call in zip(trace.turn_of, proposal.calls, trace.calls, strict=True):
-            self.add(planned, call, turn, trace.contents)
+            self.add(planned, call, turn, trace)
         return self.brief
 
-    def add(self, planned: PlannedCall, call: ToolCall, turn: int, contents: Sequence[str]) -> None:
+    def add(self, planned: PlannedCall, call: ToolCall, turn: int, trace: Trace) -> None:
         bound = {(b.parameter, b.path) for b in planned.bound}
         words: dict[str, str] = {}
         for parameter, argument in call.arguments.items():
@@ -109,20 +113,30 @@ class _Builder:
             if told:
                 words[parameter] = _listed(told)
         producers = {b.parameter: b.producer for b in planned.bound if not b.path}
-        pointers = self.pointers(planned, call, contents)
-        made = BriefCall(call, turn, planned.sources, words, producers, pointers)
+        results = {
+            b.parameter: given(parse(trace.contents[b.producer]), b.result_path)
+            for b in planned.bound
+            if not b.path
+        }
+        pointers = self.pointers(planned, call, trace, results)
+        made = BriefCall(call, turn, planned.sources, words, producers, pointers, results)
         self.brief.calls.append(made)
 
     def pointers(
-        self, planned: PlannedCall, call: ToolCall, contents: Sequence[str]
+        self, planned: PlannedCall, call: ToolCall, trace: Trace, results: Mapping[str, Given]
     ) -> dict[str, str]:
         """Words for what results hold several of and for what only the state holds."""
         found: dict[str, str | None] = {}
         for b in planned.bound:
             value = call.arguments[b.parameter]
             if not b.path and isinstance(value, str | int | float):
-                content = contents[b.producer]
-                found[b.parameter] = pointed_at(b.parameter, value, content, b.result_path)
+                content, noun = (
+                    trace.contents[b.producer],
+                    noun_of(results[b.parameter], b.parameter),
+                )
+                found[b.parameter] = pointed_at(
+                    noun, b.parameter, value, content, b.result_path
+                ) or _which(noun, b.producer, len(self.brief.calls), trace)
         for parameter, value in call.arguments.items():
             in_state = planned.sources.get(parameter) is SourceKind.STATE
             if in_state and isinstance(value, str | int | float):
@@ -151,6 +165,15 @@ class _Builder:
             self.labels[key] = label = f"{'h' if hole else 'v'}{len(self.labels) + 1}"
             self.brief.values[label] = Value(label, leaf, words, turn, about, hole)
         return self.labels[key]
+
+
+def _which(noun: str, producer: int, before: int, trace: Trace) -> str | None:
+    """ "the first order", where "that order" would be a later one; None: the latest is meant."""
+    name = trace.calls[producer].name
+    alike = [index for index in range(before) if trace.calls[index].name == name]
+    latest = trace.contents[alike[-1]] == trace.contents[producer]
+    number = alike.index(producer)
+    return None if latest or number >= len(ORDINALS) else f"the {ORDINALS[number]} {noun}"
 
 
 def _sayable(leaf: Any) -> bool:

@@ -14,12 +14,16 @@ from dataclasses import dataclass, field
 from rods.structure import transforms
 from rods.structure.sources import said
 from rods.synthesis.wording.brief import Brief, BriefCall, Unspeakable
-from rods.synthesis.wording.phrases import Rendered, documented, plain, render, thing
+from rods.synthesis.wording.given import pointing, singular, template_for
+from rods.synthesis.wording.phrases import Pointed, Rendered, documented, plain, render, thing
 from rods.synthesis.wording.spoken import fill
 from rods.types import Phrase, SourceKind, ToolSpec
 
 _SAID = (SourceKind.USER, SourceKind.DERIVED)
+_POINTED = (SourceKind.RESULT, SourceKind.STATE)
 _TWICE = re.compile(r"\b(\w+) (?:that|the|my) (?:\w+ )?\1\b")  # "order that order"
+_CLASH = re.compile(r"\b(?:a|an|the|my) (?=(?:the|my|that|those) )")  # "the my folder directory"
+_COUNTED = re.compile(r"\{([vh]\d+)\} ([a-z]{3,}s)\b")  # "the last {v1} lines"
 _UNTOLD = 100  # faults
 _OPENERS = (
     "Please {}.",
@@ -55,7 +59,7 @@ class Composer:
     def actions(self, brief: Brief, turn: int) -> list[str]:
         """What the turn asks for, one entry a call, in the imperative and with placeholders."""
         wording = _Turn(self, brief, turn, random.Random(0))
-        return [wording.action(call, absorb=False).text for call in wording.calls]
+        return [smooth(wording.action(i, absorb=False).text, brief) for i in wording.calls]
 
     def phrase(self, tool: str) -> tuple[Phrase, bool]:
         """The tool's phrase, and whether it was made from its description."""
@@ -66,7 +70,7 @@ class Composer:
         return self._known[tool]
 
     def _turn(self, brief: Brief, turn: int, rng: random.Random) -> str:
-        parts = _Turn(self, brief, turn, rng).parts()
+        parts = [smooth(part, brief) for part in _Turn(self, brief, turn, rng).parts()]
         if not parts:
             return ""
         return " and ".join(parts) if self._terse else _polite(parts, turn, rng)
@@ -104,7 +108,8 @@ class _Turn:
             if rendered is not None:
                 rendered = self.honest(call, rendered)
                 text = self.completed(call, rendered, automatic, speak)
-                options.append((self.faults(call, rendered, text), text, rendered, taken))
+                faults = self.faults(call, rendered, text) + _unpointed(call, template, rendered)
+                options.append((faults, text, rendered, taken))
         fewest = min(option[0] for option in options) if options else 0
         best = [option for option in options if option[0] == fewest]
         if absorb and (not best or fewest >= _UNTOLD):
@@ -141,26 +146,20 @@ class _Turn:
             kind = call.kinds.get(parameter)
             if kind in _SAID:
                 return call.words.get(parameter)
+            words = call.pointers.get(parameter)
             if kind is SourceKind.RESULT:
-                return (
-                    self.noun(call, parameter, taken)
-                    or call.pointers.get(parameter)
-                    or f"that {thing(parameter)}"
-                )
-            if kind is SourceKind.STATE:
-                return call.pointers.get(parameter)
-            return None
+                words = self.noun(call, parameter, taken) or words or self.that(call, parameter)
+            return Pointed(words) if words and kind in _POINTED else None
 
         return speak
 
     def noun(self, call: BriefCall, parameter: str, taken: set[int] | None) -> str | None:
-        """What the producer gives, in words, if it acts in this turn and has a noun."""
+        """What the producer gives, in words, if it acts in this turn and has a noun for it."""
         producer = call.producers.get(parameter)
         if taken is None or producer is None:
             return None
         maker = self.brief.calls[producer]
-        nouns = self.composer.phrase(maker.call.name)[0].nouns
-        template = nouns.get(parameter) or nouns.get("*", "")
+        template = template_for(self.nouns(maker), call.given[parameter], parameter)
         if maker.turn != self.turn:
             return template if "{" not in template else None
         below: set[int] = set()
@@ -169,6 +168,18 @@ class _Turn:
             return None
         taken |= {producer} | below
         return made.text
+
+    def that(self, call: BriefCall, parameter: str) -> str:
+        """ "that order", by the name that the order's own result gives it."""
+        producer = call.producers.get(parameter)
+        if producer is None:
+            return f"that {thing(parameter)}"
+        nouns, of = self.nouns(self.brief.calls[producer]), call.given[parameter]
+        return pointing(nouns, of, parameter, call.call.arguments[parameter])
+
+    def nouns(self, maker: BriefCall) -> Mapping[str, str]:
+        """What the call's phrase says of its results."""
+        return self.composer.phrase(maker.call.name)[0].nouns
 
     def completed(
         self,
@@ -210,8 +221,29 @@ class _Turn:
             for p, kind in call.kinds.items()
             if kind is SourceKind.STATE and p not in rendered.parameters | call.pointers.keys()
         ]
-        added = len(set(call.words) - rendered.parameters) + bool(_TWICE.search(whole))
-        return _UNTOLD * len(untold) + 10 * len(wrong) + added
+        added = len(set(call.words) - rendered.parameters)
+        clumsy = bool(_TWICE.search(whole)) + bool(_CLASH.search(whole))
+        return _UNTOLD * len(untold) + 10 * len(wrong) + added + clumsy
+
+
+def _unpointed(call: BriefCall, template: str, rendered: Rendered) -> int:
+    """Values that are only pointed at where the words expect them to be told."""
+    return sum(
+        call.kinds.get(parameter) in _POINTED and f"{{{parameter}!}}" not in template
+        for parameter in rendered.parameters
+    )
+
+
+def smooth(text: str, brief: Brief) -> str:
+    """The text without "the my folder" and "the last 1 lines"."""
+
+    def counted(found: re.Match[str]) -> str:
+        value = brief.values.get(found[1])
+        return (
+            f"{{{found[1]}}} {singular(found[2])}" if value and value.spelling == "1" else found[0]
+        )
+
+    return _COUNTED.sub(counted, _CLASH.sub("", text))
 
 
 def _placed(text: str, parameter: str, words: str, *, said_of: bool) -> str | None:

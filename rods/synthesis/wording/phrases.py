@@ -33,6 +33,12 @@ class Rendered:
     parameters: frozenset[str]
 
 
+class Pointed(str):
+    """Words that point at a value which the user does not tell, whatever else they tell."""
+
+    __slots__ = ()
+
+
 class _Unsaid(Exception):  # noqa: N818 - control flow inside this module
     """A field cannot be said."""
 
@@ -44,7 +50,8 @@ def render(template: str, arguments: Mapping[str, JsonValue], said: Said) -> Ren
     def field(found: re.Match[str]) -> str:
         name, pointed, choices = found.groups()
         words = said(name) if choices is None else _chosen(choices, arguments.get(name))
-        if words is None or name not in arguments or (pointed and "{" in words):
+        told = pointed and not isinstance(words, Pointed) and "{" in (words or "")
+        if words is None or name not in arguments or told:
             raise _Unsaid
         used.add(name)
         return words

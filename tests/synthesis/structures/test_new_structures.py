@@ -12,7 +12,15 @@ from rods.structure.profile import profile
 from rods.structure.trace import replay
 from rods.synthesis.skill_aligned import SkillAlignedSynthesizer
 from rods.synthesis.structures.base_form import base_form, structural_distance
-from rods.types import AssistantMessage, ComplexityProfile, Step, Task, Trajectory, Turn
+from rods.types import (
+    AssistantMessage,
+    ComplexityProfile,
+    Step,
+    SynthesisOutcome,
+    Task,
+    Trajectory,
+    Turn,
+)
 
 from .conftest import synthesizer
 
@@ -34,6 +42,15 @@ def score(environment: Environment, task: Task, *, silent: bool = False) -> floa
     return environment.score(task, Trajectory(task_id=task.id, turns=turns)).value
 
 
+def timeless(outcome: SynthesisOutcome) -> list[Task]:
+    """The tasks without the seconds that they took."""
+    tasks = [candidate.task for candidate in outcome.candidates]
+    known = [
+        task.provenance.model_copy(update={"seconds": 0.0}) for task in tasks if task.provenance
+    ]
+    return [t.model_copy(update={"provenance": p}) for t, p in zip(tasks, known, strict=True)]
+
+
 def test_new_functions_in_the_seeds_structure(
     office: Environment, plain: SkillAlignedSynthesizer
 ) -> None:
@@ -51,7 +68,8 @@ def test_new_functions_in_the_seeds_structure(
             assert score(office, task, silent=True) < 1
             assert (task.parent_id, task.kind, task.origin) == (seed.id, "base", "synthetic")
             assert task.provenance is not None
-            assert task.provenance.calls == 0
+            assert (task.provenance.calls, task.provenance.structure) == (0, "new")
+            assert task.provenance.seconds > 0
     assert found >= 6
 
 
@@ -59,9 +77,9 @@ def test_equal_arguments_give_equal_variants(
     office: Environment, plain: SkillAlignedSynthesizer
 ) -> None:
     seed = office.tasks("train")[1]
-    once, again = (plain.synthesize(seed, n=1, rng_seed=9).candidates for _ in range(2))
+    once, again = (timeless(plain.synthesize(seed, n=1, rng_seed=9)) for _ in range(2))
     assert once == again
-    assert plain.synthesize(seed, n=1, rng_seed=10).candidates != once
+    assert timeless(plain.synthesize(seed, n=1, rng_seed=10)) != once
 
 
 def test_users_of_the_office_speak_its_words(
@@ -99,6 +117,24 @@ def test_where_no_plan_is_found_the_seed_is_varied(office: Environment) -> None:
     outcome = made.synthesize(seed, n=1, rng_seed=1)
     assert [r.reason for r in outcome.rejections] == ["func_sample_failed"]
     assert [names(c.task) for c in outcome.candidates] == [names(seed)]
+    assert [c.task.provenance.structure for c in outcome.candidates if c.task.provenance] == [
+        "seed"
+    ]
+
+
+def test_new_structures_or_nothing(office: Environment, plain: SkillAlignedSynthesizer) -> None:
+    """Where no plan is found nothing is made; where one is, it is made as with "new"."""
+    options = {"search": {"exploration_calls": 0, "effort": 1, "min_edits": 9}}
+    barren = synthesizer(office, structures="new-only", planning=options)
+    seed = office.tasks("train")[0]
+    outcome = barren.synthesize(seed, n=1, rng_seed=1)
+    assert [r.reason for r in outcome.rejections] == ["func_sample_failed"]
+    assert outcome.candidates == ()
+    strict = synthesizer(office, structures="new-only")
+    strict.workshop.__dict__["_planner"] = plain.workshop._planner
+    assert timeless(strict.synthesize(seed, n=1, rng_seed=3)) == timeless(
+        plain.synthesize(seed, n=1, rng_seed=3)
+    )
 
 
 def test_without_a_model_the_seeds_structure_is_the_default(office: Environment) -> None:

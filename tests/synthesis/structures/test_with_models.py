@@ -67,6 +67,40 @@ def test_words_that_fail_twice_give_way_to_plain_sentences(build: Any) -> None:
     assert all(turn.user for turn in candidate.task.turns)
 
 
+def test_a_message_that_makes_no_sense_gives_way_alone(build: Any) -> None:
+    """The others stay the model's; the funnel counts it, and the model keeps its part."""
+    nonsense = {"message": "The user who requested the request has requested it."}
+    lone = {"coherent_rewrite": False, "writing": {"tries": 1}}
+    words = LmConfig.model_validate({"rewrite": {"model": "scripted"}, "stages": ()})
+    model = Model(message=[nonsense])
+    model.models = LanguageModels.scripted(model.engine, words)
+    outcome = ask(build(model, **lone))
+    made = only(outcome).task
+    assert [r.stage for r in outcome.rejections] == ["rewrite"]
+    assert nonsense["message"] not in [turn.user for turn in made.turns]
+    assert made.provenance is not None
+    assert made.provenance.stages == {"rewrite": ("scripted",)}
+    assert (made.provenance.models, made.provenance.tried) == (("scripted",), ())
+
+
+def test_a_model_whose_words_are_all_replaced_has_only_been_tried(build: Any) -> None:
+    words = LmConfig.model_validate({"rewrite": {"model": "scripted"}, "stages": ()})
+    model = Model(message=[{"message": "I'm sorry, I can't help with that."}] * 99)
+    model.models = LanguageModels.scripted(model.engine, words)
+    outcome = ask(build(model, coherent_rewrite=False, writing={"tries": 1}))
+    made = only(outcome).task.provenance
+    assert made is not None
+    assert (made.models, made.stages, made.tried) == ((), {}, ("scripted",))
+    assert made.calls == len(outcome.rejections) > 0
+
+
+def test_a_judge_and_a_chooser_are_named_where_they_had_a_part(build: Any) -> None:
+    made = only(ask(build(Model()))).task.provenance
+    assert made is not None
+    assert set(made.stages) == {"plan", "rewrite", "critique"}
+    assert made.models == ("scripted",)
+
+
 def test_an_answer_without_a_message_is_told_apart(build: Any) -> None:
     model = Model(write=[{"messages": [], "texts": []}] * 2)
     outcome = ask(build(model, writing={"fall_back": False}, attempts=1))

@@ -51,7 +51,7 @@ ORDERS = json.dumps([{"id": 1, "stock": "AAPL"}, {"id": 2, "stock": "GOOG"}])
     ("parameter", "value", "content", "words"),
     [
         ("file_name", "annual_report.txt", FILES, "the annual report file"),
-        ("order_id", 2, ORDERS, "the order with GOOG"),
+        ("order_id", 2, ORDERS, "the order with the stock GOOG"),
         ("event", "e2", "e1 lunch 3; e2 dinner 4", "the event with dinner"),
         ("number", 7, "[5, 7, 9]", "the second number"),
         ("order_id", 1, json.dumps({"id": 1, "stock": "AAPL"}), None),
@@ -63,14 +63,15 @@ def test_one_of_several_results_is_pointed_at(
     answer = content if parameter == "event" else json.loads(content)
     path: Path | None = find(answer, value)
     assert path is not None
-    assert pointed_at(parameter, value, content, path) == words
+    noun = parameter.removesuffix("_id").removesuffix("_name")
+    assert pointed_at(noun, parameter, value, content, path) == words
 
 
 def test_what_only_the_state_holds_is_told_by_what_stands_beside_it() -> None:
     orders = {"12": {"stock": "AAPL"}, "13": {"stock": "GOOG"}}
-    assert known_as("order_id", "13", {"orders": orders}) == "the order with GOOG"
+    assert known_as("order_id", "13", {"orders": orders}) == "the order with the stock GOOG"
     assert known_as("card_id", "card_1", {"cards": {"card_1": {"limit": 5}}}) == "my card"
     users = {"users": {"Alice": "USR001", "Bob": "USR002"}}
-    assert known_as("receiver_id", "USR002", users) == "the receiver with Bob"
+    assert known_as("receiver_id", "USR002", users) == "Bob"
     assert known_as("amount", 5, {"cards": {"card_1": {"limit": 5}}}) is None
     assert known_as("code", "XK", {"codes": ["XA", "XK"]}) is None
