@@ -92,6 +92,7 @@ def command(
 def _show(check: Check) -> None:
     """One row of the table, as soon as it is known."""
     mark = click.style("ok  ", fg="green") if check.ok else click.style("FAIL", fg="red")
-    click.echo(f"{mark} {check.name:<33} {check.detail}")
+    mark = click.style("skip", fg="yellow") if check.skipped else mark
+    click.echo(f"{mark} {check.name:<33} {check.detail.removeprefix('skipped: ')}")
     if not check.ok:
         click.echo(f"{'':39}To do: {check.fix}")

@@ -36,11 +36,11 @@ def script(*messages: AssistantMessage) -> Agent:
 
 
 def reference(task: Task) -> Iterator[AssistantMessage]:
-    """Makes the reference's calls and closes every turn."""
+    """Makes the reference's calls and closes every turn with its answer."""
     for turn in task.turns:
         for start in range(0, len(turn.reference), _CALLS_PER_MESSAGE):
             yield AssistantMessage(calls=turn.reference[start : start + _CALLS_PER_MESSAGE])
-        yield AssistantMessage(content="Done.")
+        yield AssistantMessage(content=turn.answer or "Done.")
 
 
 def silent(task: Task) -> Iterator[AssistantMessage]:

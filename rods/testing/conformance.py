@@ -125,7 +125,8 @@ def spread(tasks: Sequence[Task], limit: int) -> list[Task]:
 def _run(function: CheckFunction, subject: Subject) -> Check:
     name = function.__name__.replace("_", " ")
     try:
-        return Check(name=name, ok=True, detail=function(subject))
+        detail = function(subject)
+        return Check(name=name, ok=True, skipped=detail.startswith("skipped"), detail=detail)
     except Finding as finding:
         advice = finding.fix or ADVICE[function.__name__]
         return Check(name=name, ok=False, detail=finding.detail, fix=advice)

@@ -87,6 +87,13 @@ def listed(found: Mapping[str, str], count: int) -> str:
     return f"{len(found)} of {count} tasks ({ids}); {first}: {text}"
 
 
+def no_reference(tasks: Iterable[Task]) -> str:
+    """Why nothing can be replayed, if no task has a reference; else nothing."""
+    if any(task.reference_calls for task in tasks):
+        return ""
+    return "skipped: no task has reference calls, they are judged otherwise"
+
+
 def run_reference(session: Session, task: Task) -> list[ToolResult]:
     """The results of the reference's calls, in order."""
     return [session.call(call) for turn in task.turns for call in turn.reference]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import Literal
 
+from pydantic import Field
+
 from rods.types.base import EmptyTurnRule, Record, StopReason
 from rods.types.tasks import Task, ToolCall, ToolResult, ToolSpec
 
@@ -65,17 +67,27 @@ class Trajectory(Record):
 
 
 class TurnVerdict(Record):
-    """How one turn went. ``judged`` is false where the reference is empty."""
+    """How one turn went. ``judged`` is false where the reference is empty.
+
+    ``share`` in [0, 1] is how much of the turn's goal was reached, in worlds that can tell; it
+    takes the place of 0 or 1 in the reward, and is 1 exactly where the turn passes.
+    """
 
     state_ok: bool
     response_ok: bool
     judged: bool = True
     acted: bool = True  # at least one call was tried in this turn: a refused one is no abstention
+    share: float | None = Field(None, ge=0.0, le=1.0)
 
     @property
     def ok(self) -> bool:
         """A judged turn passes when state and responses match and something was done."""
         return self.state_ok and self.response_ok and self.acted
+
+    @property
+    def credit(self) -> float:
+        """What the turn is worth: its share where the world tells one, else 0 or 1."""
+        return float(self.ok) if self.share is None else self.share
 
 
 class ProgressReward(Record):
@@ -92,7 +104,7 @@ class ProgressReward(Record):
     def under(self, rule: EmptyTurnRule) -> float:
         """The reward in [0, 1] under one of the three rules; 1 for a task without judged turns."""
         scores = [
-            float(v.ok) if v.judged else float(rule == "all" or not v.acted)
+            v.credit if v.judged else float(rule == "all" or not v.acted)
             for v in self.verdicts
             if v.judged or rule != "judged"
         ]

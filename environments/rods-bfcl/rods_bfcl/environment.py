@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from rods.errors import DataError, did_you_mean
-from rods.interfaces import Component, Environment
+from rods.interfaces import Component, Environment, Session
 from rods.types import (
     KINDS,
     EmptyTurnRule,
@@ -21,6 +21,7 @@ from rods.types import (
     Kind,
     Phrase,
     ProgressReward,
+    Rollout,
     Split,
     Step,
     Task,
@@ -30,6 +31,9 @@ from rods.types import (
 from rods_bfcl import suggestions
 from rods_bfcl.asset import Asset, manifest, open_asset
 from rods_bfcl.judging import Invocation, Judge
+from rods_bfcl.memory.backends import BACKENDS, Backend
+from rods_bfcl.memory.suite import MemorySuite
+from rods_bfcl.memory.tasks import members
 from rods_bfcl.phrases import PHRASES
 from rods_bfcl.recordings import read_turns, report, task_id_of
 from rods_bfcl.session import BfclSession
@@ -43,6 +47,9 @@ class BfclEnvironment(Environment):
     """800 multi-turn tasks in eight simulated APIs, judged as BFCL judges them."""
 
     name = "bfcl"
+    suites: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
+        "ood": {"BFCL V4 memory": {"suite": "v4-memory"}}
+    }
     presets: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
         # Minutes on two cores: base tasks, whose traces fit the tiny policy's context.
         "demo": {
@@ -60,6 +67,17 @@ class BfclEnvironment(Environment):
             None,
             description="The bfcl-eval wheel or the folder it is unpacked in; found or fetched "
             "when left out.",
+        )
+        suite: Literal["multi-turn", "v4-memory"] = Field(
+            "multi-turn",
+            description="The multi-turn tasks, or BFCL V4's memory tasks: 155 questions a backend, "
+            "for evaluation only.",
+        )
+        memory_backends: tuple[Backend, ...] = Field(
+            BACKENDS,
+            min_length=1,
+            description="Backends of v4-memory. Upstream's third, vector, is left out: it needs an "
+            "embedding model.",
         )
         kinds: tuple[Kind, ...] = Field(KINDS, min_length=1, description="Kinds of tasks.")
         exclude_flagged: bool = Field(
@@ -98,6 +116,12 @@ class BfclEnvironment(Environment):
         return load_upstream(self._asset)
 
     @cached_property
+    def _memory(self) -> MemorySuite | None:
+        """The suite that takes the place of the multi-turn tasks, if it is chosen."""
+        chosen = self.config.suite == "v4-memory"
+        return MemorySuite(self._asset, self.config.memory_backends) if chosen else None
+
+    @cached_property
     def _toolspecs(self) -> Mapping[str, Mapping[str, ToolSpec]]:
         return load_toolspecs(self._asset)
 
@@ -115,6 +139,8 @@ class BfclEnvironment(Environment):
 
     def tasks(self, split: Split) -> Sequence[Task]:
         """The tasks of a split, kind by kind in upstream's order."""
+        if self._memory is not None:
+            return list(self._memory.questions) if split == "eval" else []
         excluded = self.config.exclude_flagged and split == "train"
         return [
             task
@@ -130,12 +156,22 @@ class BfclEnvironment(Environment):
         return self._tasks[kind]
 
     def tools(self) -> Mapping[str, ToolSpec]:
-        """The 128 functions."""
-        return self._tools
+        """The 128 functions, or those of the memory backends."""
+        return self._tools if self._memory is None else self._memory.tools
 
     def instructions(self, task: Task) -> str:
         """How to act in this world."""
-        return self._instructions
+        return self._instructions if self._memory is None else self._memory.instructions(task)
+
+    def prepared(
+        self, tasks: Sequence[Task], play: Callable[[Sequence[Task]], Sequence[Rollout]]
+    ) -> Sequence[Task]:
+        """Questions about a memory are asked after the policy has filled it."""
+        return tasks if self._memory is None else self._memory.prepared(tasks, play)
+
+    def protocol(self) -> str:
+        """How the memory suite is played; the multi-turn tasks are played as rods does it."""
+        return "" if self._memory is None else self._memory.protocol
 
     def suggest(self, tool: str, parameter: str, state: JsonObject) -> Sequence[JsonValue]:
         """Values of this world's closed tables; one value where it must not change."""
@@ -154,16 +190,23 @@ class BfclEnvironment(Environment):
 
     def data_hashes(self) -> Mapping[str, str]:
         """Every file of the pinned release that is used, and the split."""
+        if self._memory is not None:
+            return {name: manifest()[name] for name in members(self.config.memory_backends)}
         split = (files("rods_bfcl") / "split.json").read_bytes()
-        return {**manifest(), "rods_bfcl/split.json": hashlib.sha256(split).hexdigest()}
+        used = {n: d for n, d in manifest().items() if n not in members(BACKENDS)}
+        return {**used, "rods_bfcl/split.json": hashlib.sha256(split).hexdigest()}
 
     # ---------------------------------------------------------------- the world
-    def open(self, task: Task) -> BfclSession:
+    def open(self, task: Task) -> Session:
         """A fresh world in the task's initial state."""
+        if self._memory is not None:
+            return self._memory.open(task)
         return BfclSession(World(Scenario.of(task.initial_state), self._upstream))
 
     def score(self, task: Task, trajectory: Trajectory) -> ProgressReward:
         """The official checks after every turn."""
+        if self._memory is not None:
+            return self._memory.score(task, trajectory)
         turns = [_invocations(steps) for steps in trajectory.turns]
         return ProgressReward(
             verdicts=self._judge.verdicts(task, turns), empty_turns=self.config.empty_turns
@@ -171,6 +214,8 @@ class BfclEnvironment(Environment):
 
     def score_recording(self, recording: JsonObject) -> JsonObject:
         """The official verdict on ``{"task_id", "trajectory": [turn][step][call string]}``."""
+        if self._memory is not None:
+            return super().score_recording(recording)
         task = self._task(task_id_of(recording))
         turns = read_turns(recording)
         return report(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rods.types import Effect, ToolSpec
@@ -16,20 +16,26 @@ _TYPES = {"dict": "object", "float": "number", "tuple": "array"}
 def load_toolspecs(asset: Asset) -> dict[str, dict[str, ToolSpec]]:
     """Class -> function name -> specification, in the order of the documents."""
     return {
-        name: {
-            str(document["name"]): _spec(document)
-            for document in asset.lines(f"bfcl_eval/data/multi_turn_func_doc/{file}.json")
-        }
+        name: read_document(
+            asset, f"bfcl_eval/data/multi_turn_func_doc/{file}.json", READS.__contains__
+        )
         for name, file in CLASS_FILES.items()
     }
 
 
-def _spec(document: Mapping[str, Any]) -> ToolSpec:
-    name = str(document["name"])
-    effect: Effect = "read" if name in READS else "write"
+def read_document(
+    asset: Asset, member: str, is_read: Callable[[str], bool], hint: str = ""
+) -> dict[str, ToolSpec]:
+    """Function name -> specification; ``hint`` is added to every description."""
+    documents: Sequence[Mapping[str, Any]] = asset.lines(member)
+    return {str(d["name"]): _spec(d, is_read(str(d["name"])), hint) for d in documents}
+
+
+def _spec(document: Mapping[str, Any], reads: bool, hint: str) -> ToolSpec:
+    effect: Effect = "read" if reads else "write"
     return ToolSpec(
-        name=name,
-        description=document["description"],
+        name=str(document["name"]),
+        description=f"{document['description']}{hint}",
         parameters=_schema(document["parameters"]),
         effect=effect,
     )
