@@ -1,4 +1,4 @@
-"""Files of a pinned wheel, each checked by its SHA-256: from a path, an installed copy or the cache.
+"""Files of a pinned wheel, each checked by its SHA-256, from a path, a copy or the cache.
 
 A world whose upstream package cannot be installed beside a trainer reads its data, and loads its
 modules (``rods.upstream``), from the wheel as an archive: never installed, never on ``sys.path``.

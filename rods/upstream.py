@@ -94,7 +94,8 @@ class UpstreamModules:
         names["__upstream__"] = name if package else name.rpartition(".")[0]
         self._modules[name] = sys.modules[module.__name__] = module
         try:
-            code = compile(self._asset.read(member), names["__file__"], "exec")
+            source = self._asset.read(member)
+            code = compile(source, names["__file__"], "exec", dont_inherit=True)
             exec(code, names)  # pinned source, never the output of a model
         except BaseException:
             del self._modules[name], sys.modules[module.__name__]

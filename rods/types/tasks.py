@@ -145,7 +145,6 @@ def content_id(task: Task) -> str:
                 "reference": [{"name": c.name, "arguments": c.arguments} for c in turn.reference],
                 "reveals": turn.reveals,
                 **({"answer": turn.answer} if turn.answer else {}),
-                **({"answer": turn.answer} if turn.answer else {}),
             }
             for turn in task.turns
         ],
