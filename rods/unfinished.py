@@ -37,6 +37,11 @@ class Unfinished:
         return self.out.with_name(f"{self.out.name}.partial.json")
 
     @property
+    def before(self) -> Path:
+        """What was played before the tasks, in worlds that need it; it stays beside ``out``."""
+        return self.out.with_name(f"{self.out.name}.before.jsonl")
+
+    @property
     def lasting(self) -> bool:
         """The lines go to a file of that name, not to a pipe or a device."""
         return self.out.is_file() or not self.out.exists()
@@ -66,6 +71,8 @@ def unfinished(out: Path, terms: Mapping[str, Any], *, anew: bool = False) -> Un
     """
     text = json.dumps(terms, sort_keys=True, default=str)
     found = Unfinished(out, hashlib.sha256(text.encode()).hexdigest())
+    if anew:
+        found.before.unlink(missing_ok=True)
     if anew or not found.partial.is_file():
         return found
     if _digest_of(found.card) != found.digest:

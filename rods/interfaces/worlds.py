@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from rods.errors import DataError
@@ -16,6 +16,7 @@ from rods.types import (
     JsonValue,
     Phrase,
     ProgressReward,
+    Rollout,
     SnapshotKind,
     Split,
     Task,
@@ -123,6 +124,15 @@ class Environment(Component, ABC):
     def equipped(self, task: Task, tools: Sequence[str]) -> Task:
         """The task in a world where these tools, which it does not need, are offered and work."""
         return task.model_copy(update={"tools": (*task.tools, *tools)})
+
+    def prepared(
+        self, tasks: Sequence[Task], play: Callable[[Sequence[Task]], Sequence[Rollout]]
+    ) -> Sequence[Task]:
+        """The tasks of an evaluation after what the policy has to do before them: nothing.
+
+        ``play`` has the policy play tasks, once each. Ids and order of ``tasks`` stay.
+        """
+        return tasks
 
     def protocol(self) -> str:
         """How tasks are played and judged, in a line for reports. Empty: as rods does it."""

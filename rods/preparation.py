@@ -1,0 +1,92 @@
+"""What a policy plays before the tasks of an evaluation; an interrupted one goes on with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from rods.interfaces import Environment
+from rods.types import Rollout, RolloutGroup, Task
+
+
+class Player(Protocol):
+    """The part of a policy that is used here."""
+
+    def evaluate(
+        self,
+        tasks: Sequence[Task],
+        environment: Environment,
+        *,
+        k: int,
+        seed: int,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[RolloutGroup]:
+        """k sampled rollouts of every task, in the order of ``tasks``."""
+        ...
+
+
+class Preparation:
+    """Plays tasks once each. With a file, what was played under its terms is not played again."""
+
+    def __init__(
+        self,
+        player: Player,
+        environment: Environment,
+        *,
+        seed: int,
+        file: Path | None = None,
+        terms: str = "",
+        progress: Callable[[], None] | None = None,
+    ) -> None:
+        """``terms`` names all that the rollouts depend on; a file of other terms is replaced."""
+        self._player, self._environment, self._seed = player, environment, seed
+        self._file, self._terms, self._progress = file, terms, progress
+        self._known = _read(file, terms) if file is not None else {}
+
+    def play(self, tasks: Sequence[Task]) -> list[Rollout]:
+        """One rollout a task, in order."""
+        fresh = [task for task in tasks if task.id not in self._known]
+        played = self._sampled(fresh) if fresh else []
+        for task, rollout in zip(fresh, played, strict=True):
+            if rollout.trajectory.stop != "error":  # an outage is tried again another time
+                self._keep(task, rollout)
+        new = dict(zip((task.id for task in fresh), played, strict=True))
+        return [new[t.id] if t.id in new else self._known[t.id] for t in tasks]
+
+    def _sampled(self, tasks: Sequence[Task]) -> list[Rollout]:
+        groups = self._player.evaluate(
+            tasks, self._environment, k=1, seed=self._seed, progress=self._moved
+        )
+        return [group.rollouts[0] for group in groups]
+
+    def _moved(self, done: int, total: int) -> None:
+        if self._progress is not None:
+            self._progress()
+
+    def _keep(self, task: Task, rollout: Rollout) -> None:
+        if self._file is None:
+            return
+        if not self._known:
+            self._file.write_text(json.dumps({"terms": self._terms}) + "\n", encoding="utf-8")
+        self._known[task.id] = rollout
+        line = {"task_id": task.id, "rollout": rollout.model_dump(mode="json")}
+        with self._file.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+
+def _read(file: Path, terms: str) -> dict[str, Rollout]:
+    """Task id -> its rollout; the lines before the first that is torn, if the terms are these."""
+    if not file.is_file():
+        return {}
+    first, *lines = file.read_text(encoding="utf-8").splitlines() or [""]
+    known: dict[str, Rollout] = {}
+    with suppress(ValueError, KeyError, TypeError):  # a kill within a line: those before are whole
+        if json.loads(first)["terms"] != terms:
+            return {}
+        for line in lines:
+            record: Any = json.loads(line)
+            known[record["task_id"]] = Rollout.model_validate(record["rollout"])
+    return known
