@@ -63,12 +63,13 @@ class FollowedDate(real.date, metaclass=_Kind):
 class _FollowedModule(ModuleType):
     """``datetime`` with the two classes above, all else as it is."""
 
+    datetime, date = FollowedDatetime, FollowedDate
+
     def __getattr__(self, name: str) -> Any:
         return getattr(real, name)
 
 
 _MODULE = _FollowedModule("datetime")
-_MODULE.datetime, _MODULE.date = FollowedDatetime, FollowedDate
 
 
 def follow(module: ModuleType) -> None:
@@ -104,7 +105,7 @@ def package_modules(name: str) -> list[ModuleType]:
 
 
 def _changes(module: ModuleType) -> list[tuple[str, Any]]:
-    asking = {id(one.real): one.asking for one in replacements()}
+    asking: dict[int, Any] = {id(one.real): one.asking for one in replacements()}
     classes = {real.datetime: FollowedDatetime, real.date: FollowedDate}
     asking |= {id(old): new for old, new in classes.items()} | {id(real): _MODULE}
     held = list(vars(module).items())

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
+import random
+import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +17,11 @@ from rods.errors import WorldError
 from rods.interfaces import Environment
 from rods.scoring import replay_score
 from rods.testing import FakeEnvironment, check_environment
-from rods.testing.conformance import CHECKS, spread
+from rods.testing.advice import ADVICE
+from rods.testing.conformance import CHECKS, ELSEWHERE, iter_checks, spread
 from rods.testing.world import TOOLS, FakeSession
 from rods.types import (
+    Check,
     JsonObject,
     JsonValue,
     ProgressReward,
@@ -30,6 +37,7 @@ from rods.types import (
 
 def failed(environment: Environment, **options: Any) -> dict[str, str]:
     checks = check_environment(environment, **{"limit": 8, "sessions": 8, **options})
+    assert all(check.fix for check in checks if not check.ok), "a row does not say what to do"
     return {check.name: check.detail for check in checks if not check.ok}
 
 
@@ -102,6 +110,22 @@ class SharingCounter(FakeSession):
     def call(self, call: ToolCall) -> ToolResult:
         if call.name == "order":
             self._state["next"] = next(self.numbers)
+        return super().call(call)
+
+
+class Diary(FakeSession):
+    """Writes the day and a number into its state."""
+
+    def call(self, call: ToolCall) -> ToolResult:
+        self._state["at"] = [time.gmtime().tm_year, random.random() > 2]
+        return super().call(call)
+
+
+class Dated(FakeSession):
+    """As the diary, with a name that its module has bound."""
+
+    def call(self, call: ToolCall) -> ToolResult:
+        self._state["at"] = date.today().year
         return super().call(call)
 
 
@@ -191,6 +215,8 @@ BROKEN = {
     "worlds that share their initial state": (Patched(session=SharingState), "opening resets"),
     "worlds that share a counter": (Patched(session=SharingCounter), "sessions are isolated"),
     "a counter that goes on": (Patched(session=SharingCounter), "runs repeat"),
+    "a state with a date": (Patched(session=Diary), "another day changes nothing"),
+    "a date of a bound name": (Patched(session=Dated), "another day changes nothing"),
     "a state that stays alive": (Patched(session=LivingState), "states are json copies"),
     "a state that is no JSON": (Patched(session=HalfState), "states are json copies"),
     "a snapshot that moves on": (Patched(session=ForgetfulSnapshot), "snapshots restore"),
@@ -292,3 +318,81 @@ def test_suggestions_outside_the_schema_are_found() -> None:
             return ["many"]
 
     assert "'many'" in failed(Suggesting())["suggestions fit the schemas"]
+
+
+# ------------------------------------------------------------------------------- advice
+def test_every_check_has_advice_and_no_advice_is_left_over() -> None:
+    assert set(ADVICE) == {check.__name__ for check in (*CHECKS, ELSEWHERE)}
+
+
+class Guessable(FakeEnvironment):
+    """One turn, one tool, few amounts: random calls hit the goal."""
+
+    def tasks(self, split: Split) -> Sequence[Task]:
+        turn = Turn(user="Count the nuts.", reference=(COUNT,))
+        small = {"turns": (turn,), "tools": ("count",), "initial_state": STOCK, "kind": "base"}
+        return [task.model_copy(update=small) for task in super().tasks(split)]
+
+
+STOCK: JsonObject = {"stock": {"nuts": 1}, "orders": {}, "next": 1}
+
+
+def test_a_lucky_guess_is_shown_with_its_call_and_the_advice_that_helps() -> None:
+    checks = {check.name: check for check in check_environment(Guessable(), split="train")}
+    lucky = checks["random calls solve nothing"]
+    assert not lucky.ok
+    assert 'turn 0 passes with count({"item": "nuts"})' in lucky.detail
+    assert "wider ranges" in lucky.fix
+    assert "more turns alone do not help" in lucky.fix
+
+
+def test_a_claim_that_there_is_not_is_found() -> None:
+    world = FakeEnvironment()
+    world.determinism = "surely"  # type: ignore[assignment]
+    assert failed(world) == {"capabilities are declared": "determinism = 'surely'"}
+
+
+# ------------------------------------------------------------------------------- elsewhere
+class HashOrdered(FakeEnvironment):
+    """Tasks that hang on the order of a set: equal in one process, other in the next."""
+
+    name = "hashed"
+
+    def tasks(self, split: Split) -> Sequence[Task]:
+        words = list({f"word {i}" for i in range(50)})
+        user = f"Count the nuts, {words[0]}."
+        return [
+            t.model_copy(update={"turns": (Turn(user=user, reference=(COUNT,)),)})
+            for t in super().tasks(split)
+        ]
+
+
+def elsewhere(world: Environment) -> Check:
+    checks = list(iter_checks(world, limit=4, sessions=2, elsewhere=True))
+    assert len(checks) == len(CHECKS) + 1
+    return checks[-1]
+
+
+def test_a_world_is_played_in_another_process() -> None:
+    world = FakeEnvironment(FakeEnvironment.Config(tasks=4))
+    assert (elsewhere(world).ok, elsewhere(world).detail) == (True, "8 tasks")
+
+
+def test_what_hangs_on_the_order_of_sets_is_found_in_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = Path(__file__).read_text()
+    (tmp_path / "kept_elsewhere.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    world = importlib.import_module("kept_elsewhere").HashOrdered()
+    check = elsewhere(world)
+    assert not check.ok
+    assert "the task itself differs" in check.detail
+    assert "sort sets" in check.fix
+
+
+def test_a_class_within_a_function_is_left_out() -> None:
+    class Local(FakeEnvironment):
+        """Cannot be imported."""
+
+    assert elsewhere(Local()).detail.startswith("left out: ")

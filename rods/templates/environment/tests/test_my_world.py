@@ -7,6 +7,7 @@ from rods.testing import check_environment, play, reference
 from rods.types import ToolCall
 
 from my_world.environment import MyWorldEnvironment
+from my_world.world import MyWorldSession
 
 WORLD = MyWorldEnvironment()
 TASK = WORLD.tasks("train")[0]
@@ -25,8 +26,8 @@ def test_the_reference_earns_everything() -> None:
 
 
 def test_watering_twice_adds_up() -> None:
-    session = WORLD.open(TASK)
-    plant = next(iter(MyWorldEnvironment().open(TASK).state()["plants"]))  # type: ignore[arg-type]
+    session = MyWorldSession(TASK.initial_state)
+    plant = next(iter(session.data["plants"]))
     water = ToolCall(name="water_plant", arguments={"plant": plant, "ml": 200})
     session.call(water)
     assert session.call(water).content == '{"water": 400}'

@@ -1,0 +1,103 @@
+"""The kits for trainers and selectors pass sound parts and name the fault of broken ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rods.interfaces import CurriculumSeam, Environment, RunFolder, Selector
+from rods.selectors import BoundarySelector
+from rods.testing import FakeTrainer, check_selector, check_trainer
+from rods.testing.part_checks import SELECTOR_CHECKS, TRAINER_CHECKS
+from rods.types import Check, RolloutGroup
+
+
+def failed(checks: Sequence[Check]) -> dict[str, Check]:
+    assert all(check.fix for check in checks if not check.ok)
+    return {check.name: check for check in checks if not check.ok}
+
+
+def test_sound_parts_pass_every_check() -> None:
+    trainer = check_trainer(FakeTrainer)
+    selector = check_selector(lambda pool: BoundarySelector(None, pool))
+    assert (len(trainer), len(selector)) == (len(TRAINER_CHECKS), len(SELECTOR_CHECKS))
+    assert failed([*trainer, *selector]) == {}
+
+
+# ------------------------------------------------------------------------------- trainers
+class Deaf(FakeTrainer):
+    """Starts anew when it is to resume."""
+
+    def train(self, curriculum: CurriculumSeam, environment: Environment, run: RunFolder) -> None:
+        run.resume = False
+        super().train(curriculum, environment, run)
+
+
+class Forgetful(FakeTrainer):
+    """Saves another policy than it has."""
+
+    def load(self, folder: Path) -> None:
+        super().load(folder)
+        self.skill = 1.0
+
+
+class Alone(FakeTrainer):
+    """One rollout a task."""
+
+    def __init__(self, config: Any = None) -> None:
+        super().__init__(self.Config(group_size=1))
+
+
+class Backwards(FakeTrainer):
+    """Evaluates in its own order."""
+
+    def evaluate(self, tasks: Any, environment: Environment, **options: Any) -> list[RolloutGroup]:
+        return super().evaluate(tasks, environment, **options)[::-1]
+
+
+@pytest.mark.parametrize(
+    ("trainer", "check"),
+    [
+        (Deaf, "a killed run goes on"),
+        (Forgetful, "a saved policy can be loaded"),
+        (Alone, "groups can teach"),
+        (Backwards, "evaluation keeps the order"),
+    ],
+)
+def test_a_trainer_fails_the_check_of_its_fault(trainer: type[FakeTrainer], check: str) -> None:
+    assert set(failed(check_trainer(trainer))) == {check}
+
+
+# ------------------------------------------------------------------------------- selectors
+Rule = Callable[[int, Sequence[RolloutGroup]], list[str]]
+
+
+def selector(rule: Rule) -> type[Selector]:
+    class Ruled(Selector):
+        name = "ruled"
+
+        def select(self, step: int, epoch: int, groups: Sequence[RolloutGroup]) -> list[str]:
+            return rule(step, groups)
+
+    return Ruled
+
+
+def scored(groups: Sequence[RolloutGroup]) -> list[str]:
+    return [group.entry_id for group in groups if group.scored]
+
+
+turns = iter(range(1000))
+RULES: dict[str, Rule] = {
+    "seeds are entries of the pool": lambda step, groups: scored(groups) * 2,
+    "equal steps choose equally": lambda step, groups: scored(groups)[next(turns) % 2 :],
+    "nothing scored chooses nothing": lambda step, groups: [g.entry_id for g in groups],
+}
+
+
+@pytest.mark.parametrize("check", RULES)
+def test_a_selector_fails_the_check_of_its_fault(check: str) -> None:
+    broken = selector(RULES[check])
+    assert set(failed(check_selector(lambda pool: broken(None, pool)))) == {check}
