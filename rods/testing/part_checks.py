@@ -54,7 +54,8 @@ def iter_selector_checks(make: MakeSelector) -> Iterator[Check]:
 def _run(name: str, advice: str, function: Callable[[], str]) -> Check:
     name = name.replace("_", " ")
     try:
-        return Check(name=name, ok=True, detail=function())
+        detail = function()
+        return Check(name=name, ok=True, skipped=detail.startswith("skipped"), detail=detail)
     except Finding as finding:
         return Check(name=name, ok=False, detail=finding.detail, fix=finding.fix or advice)
     except Exception as error:  # noqa: BLE001 - whatever a part under test raises is a finding
@@ -97,7 +98,7 @@ def a_killed_run_goes_on(make: MakeTrainer, folder: Path) -> str:
     except Killed:
         pass
     else:
-        return "left out: the training has one step only"
+        return "skipped: the training has one step only"
     _train(make(), curriculum, PlainFolder(folder, resume=True))
     if not curriculum.rewound:
         raise Finding("curriculum.rewind() was not called.", "call it before begin_epoch()")

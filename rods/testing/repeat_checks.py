@@ -56,7 +56,7 @@ def another_process_changes_nothing(subject: Subject) -> str:
     """In a new process with another order of sets: equal tasks, equal results, equal states."""
     kind = type(subject.environment)
     if "<locals>" in kind.__qualname__ or kind.__module__ == "__main__":
-        return f"left out: {kind.__qualname__} cannot be imported elsewhere"
+        return f"skipped: {kind.__qualname__} cannot be imported elsewhere"
     there = _digests_elsewhere(subject.environment, [task.id for task in subject.sample])
 
     def differs(task: Task) -> str | None:

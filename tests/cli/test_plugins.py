@@ -30,6 +30,7 @@ def test_the_list_names_distribution_and_version_and_imports_nothing(
 def test_show_prints_every_option_with_default_and_meaning(rods: Rods) -> None:
     done = rods("plugins", "show", "stockroom")
     assert done.returncode == 0
+    assert "environment stockroom, snapshots native, determinism probed: The fake" in done.stdout
     assert "trainer slow: The trainer without a model" in done.stdout
     row = next(line for line in done.stdout.splitlines() if "trainer.group_size" in line)
     assert row.split()[:3] == ["trainer.group_size", "4", "int"]
