@@ -1,0 +1,111 @@
+"""What is known of a server: the user's settings, then its declaration, then the defaults."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from rods.errors import ConfigError, did_you_mean
+from rods_mcp.config import McpConfig
+
+_EXAMPLE = '-o environment.server="npx -y @modelcontextprotocol/server-memory"'
+_OWN_KEYS = frozenset({"match", "arguments", "seeds", "says"})  # of a declaration alone
+_JOINED = frozenset({"env", "effects", "masks"})  # what the user sets is added
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """Everything that is fixed for a run; ``options`` have no gaps left."""
+
+    options: McpConfig
+    command: tuple[str, ...]
+    seeds: Mapping[str, Any]  # what exploring starts from
+    says: Mapping[str, Sequence[str]]  # tool -> how users ask for it, {field} for values
+
+
+def declared(config: McpConfig) -> Declared:
+    """The settings with the server's declaration under them; ConfigErrors name the key."""
+    known = _declaration(config)
+    values = {key: value for key, value in known.items() if key not in _OWN_KEYS}
+    for key, value in config.model_dump(exclude_unset=True).items():
+        if key in _JOINED and key in values:
+            value = {**values[key], **value} if isinstance(value, dict) else [*values[key], *value]
+        values[key] = value
+    values["reset"] = values.get("reset") or "respawn"
+    by_files = values["reset"] == "files"
+    values["snapshot"] = values.get("snapshot") or ("files" if by_files else "replay")
+    options = McpConfig.model_validate(values)
+    _check(options)
+    command = _command(config, known)
+    return Declared(options, command, known.get("seeds", {}), known.get("says", {}))
+
+
+def _command(config: McpConfig, known: Mapping[str, Any]) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(config.server))
+    except ValueError as error:
+        raise ConfigError(f"environment.server = {config.server!r}: {error}.") from error
+    if not words and config.replays:
+        return ()
+    if not words:
+        raise ConfigError(f"environment.server is not set. Give the server's command: {_EXAMPLE}.")
+    words = tuple(map(_from_here, words))
+    given = any("{workdir}" in word for word in words)
+    return words if given else (*words, *known.get("arguments", ()))
+
+
+def _from_here(word: str) -> str:
+    """A path as the user meant it: servers are started in folders of their own."""
+    return os.path.abspath(word) if "/" in word and os.path.exists(word) else word
+
+
+def _declaration(config: McpConfig) -> Mapping[str, Any]:
+    """The declaration of the server, by its name or by its command; empty where none is known."""
+    known = declarations()
+    if config.profile == "none":
+        return {}
+    if config.profile != "auto":
+        if config.profile not in known:
+            raise ConfigError(
+                f"environment.profile = {config.profile!r} is not known. "
+                f"{did_you_mean(config.profile, ('auto', 'none', *known))}"
+            )
+        return known[config.profile]
+    for one in known.values():
+        if any(text in config.server for text in one["match"]):
+            return one
+    return {}
+
+
+@cache
+def declarations() -> Mapping[str, Mapping[str, Any]]:
+    """Name -> declaration, of the servers that were tried."""
+    text = files("rods_mcp").joinpath("declarations.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def _check(options: McpConfig) -> None:
+    """What a way of resetting or of taking snapshots needs is there."""
+    needs = {
+        "tool": ("reset_tool", options.reset_tool),
+        "hook": ("reset_hook", options.reset_hook),
+        "argument": ("reset_argument", options.reset_argument),
+    }
+    key, value = needs.get(options.reset or "", ("", True))
+    if not value:
+        raise ConfigError(f"environment.reset = {options.reset!r} needs environment.{key}.")
+    if options.snapshot == "tool" and options.snapshot_tools is None:
+        raise ConfigError("environment.snapshot = 'tool' needs environment.snapshot_tools.")
+    if options.snapshot == "files" and options.reset != "files":
+        raise ConfigError(
+            "environment.snapshot = 'files' copies the folder under a running server, which only "
+            "works with environment.reset = 'files'. Use 'replay'."
+        )
+    if options.cassette_mode == "record" and options.cassette is None:
+        raise ConfigError("environment.cassette_mode = 'record' needs environment.cassette.")
