@@ -253,8 +253,8 @@ def _cut(draft: Draft, blank: _Blank) -> Draft:
     quoted = re.compile(rf"(?:\b[Tt]he )?[$€£'\"`‘“]?{re.escape(spelling)}['\"`’”]?")
     user = quoted.sub(lambda _: vague, draft.task.turns[blank.turn].user, count=1)
     told = f"'{spelling}'" if " " in spelling and "'" not in spelling else spelling
-    later = f"The {noun} is {told}".rstrip(".") + "."
-    return _supplied(draft, blank, user, later)
+    end = "" if told.rstrip("'").endswith(".") else "."
+    return _supplied(draft, blank, user, f"The {noun} is {told}{end}")
 
 
 def _supplied(draft: Draft, blank: _Blank, user: str, later: str) -> Draft:

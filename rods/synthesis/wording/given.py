@@ -12,6 +12,7 @@ from rods.structure.planning.patterns import is_keyed
 from rods.synthesis.wording.phrases import plain, thing
 
 _DIGITS = re.compile(r"\d+")
+_VALUE_ID = re.compile(r"[A-Za-z]*[_-]?\d+")
 _ID = re.compile(r"[A-Z]*\d[A-Z0-9]*")  # a key such as "USR007" or "12345"
 _HOLDERS = ("list", "map", "dict")
 _NAMELESS = ("content", "contents", "item", "items", "entry", "entries", "data")
@@ -35,9 +36,7 @@ def given(answer: Any, path: Path) -> Given:
             field = ""
             break
         if isinstance(value, dict):
-            named = not (
-                names_records(value) or alike(value, value[step]) > 1 or _ID.fullmatch(step)
-            )
+            named = not (names_records(value) or alike(value, step) > 1 or _ID.fullmatch(step))
             field, listed = (step, False) if named else (field, not named)
         else:
             listed = True
@@ -51,7 +50,7 @@ def noun_of(of: Given, parameter: str) -> str:
     A field and a parameter that speak of the same thing are called as the parameter is.
     """
     words = thing(of.field).split() if of.field else []
-    held = bool(words) and words[-1] in _HOLDERS
+    held = bool(words) and words[-1].endswith(_HOLDERS)
     words = words[:-1] if held else words
     if not words or words[-1] in (*_NAMELESS, *_HANDLES) or agree(of.field, parameter):
         return thing(parameter)
@@ -122,12 +121,21 @@ def names_records(value: dict[str, Any]) -> bool:
     return bool(items) and all(isinstance(item, dict) for item in items) and is_keyed(value)
 
 
-def alike(siblings: dict[str, Any], value: Any) -> int:
-    """How many values of a dictionary are ids of the same form: {"Alice": "U1", "Bob": "U2"}."""
-    if not isinstance(value, str) or not _DIGITS.search(value):
+def alike(siblings: dict[str, Any], name: str) -> int:
+    """How many ids of the same form a dictionary knows by names: {"Alice": "U1", "Bob": "U2"}.
+
+    None where ``name`` is a field's, as that of {"order_id": "12", "account_id": "345"} is.
+    """
+    value = siblings[name]
+    if not isinstance(value, str) or not _VALUE_ID.fullmatch(value) or _is_field(name):
         return 0
     form = _DIGITS.sub("0", value)
-    return sum(isinstance(v, str) and _DIGITS.sub("0", v) == form for v in siblings.values())
+    ids = [v for key, v in siblings.items() if isinstance(v, str) and not _is_field(key)]
+    return sum(_DIGITS.sub("0", v) == form for v in ids)
+
+
+def _is_field(key: str) -> bool:
+    return plain(key).split()[-1] in _HANDLES
 
 
 def _count(answer: Any) -> int:

@@ -172,7 +172,7 @@ def _place(answer: Any, path: Path) -> _Place | None:
         rest = path[depth + 1 :]
         if isinstance(answer, list) and len(answer) > 1:
             return _Place(int(step), len(answer), answer[step], inside=rest)
-        if isinstance(answer, dict) and (many := alike(answer, answer[step])) > 1:
+        if isinstance(answer, dict) and (many := alike(answer, step)) > 1:
             return _Place(list(answer).index(step), many, None, name=step)
         if isinstance(answer, dict) and len(answer) > 1 and names_records(answer):
             return _Place(list(answer).index(step), len(answer), answer[step], inside=rest)

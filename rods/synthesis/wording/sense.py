@@ -22,6 +22,7 @@ _ANY = re.compile(r"\S+")
 _FIELDS = re.compile(r"\{[^{}]*\}")
 _CHOICES = re.compile(r"\{\w+!?:([^{}]*)\}")
 _SAME = re.compile(r"(\S)\1{5}")  # one sign over and over
+_WRITTEN = re.compile(r"[`{}]|\n\s*\n")  # code, braces, paragraphs
 _GRAM, _GRAMS = 3, 3  # three words in a row, said three times
 _STEMS = 3  # times that one word may be said beyond the request's own
 _WORDS_A_CALL, _WORDS_MORE, _WORDS_FEWEST = 30, 30, 2
@@ -40,6 +41,7 @@ _EMPTY = """
 ask called check current find get give help know let list look make name named need new put see set
 show take tell thing use want work everything
 """  # words that say nothing of what a call does
+_TALK = "request message placeholder polite prompt assistant response rephrase rewrite sentence"
 PLAIN = frozenset(_PLAIN.split())
 TELLING_NOTHING = PLAIN | frozenset(_EMPTY.split())
 
@@ -79,6 +81,12 @@ class Sense:
         if not self._understood(template):
             yield Fault(Reason.FOREIGN_WORDS, f"{where} is not in the words of this world's users.")
         heard = stems(PLACEHOLDER.sub(" ", template))
+        topics = stems(asked).union(*(self._topic(call) for _, call in calls))
+        if _WRITTEN.search(PLACEHOLDER.sub("", template)):
+            yield Fault(Reason.LEAK, f"{where} has marks or paragraphs that nobody speaks.")
+        if about := (heard & _ABOUT) - topics:
+            told = f"{where} speaks of its {', '.join(sorted(about))} instead of asking."
+            yield Fault(Reason.LEAK, told)
         for index, call in calls:
             if not heard & self._topic(call) and not _implied(brief, index):
                 told = f"{where} does not speak of the request to {self._request(call)}."
@@ -158,3 +166,6 @@ def _open(template: str) -> str:
     """A phrase with the words of all its choices and without its fields."""
     choices = _CHOICES.sub(lambda found: " ".join(re.split(r"[;=]", found[1])), template)
     return _FIELDS.sub(" ", choices)
+
+
+_ABOUT = stems(_TALK)  # who asks for something says none of them, unless they are what it is about

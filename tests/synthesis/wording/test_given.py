@@ -120,6 +120,8 @@ def test_an_order_names_the_field_that_its_price_comes_from(bfcl: Environment) -
         ({"matches": ["a", "b"]}, ("matches", 0), "pattern", "match"),
         ({"file_content": "hello"}, ("file_content",), "message", "message"),
         ({"balance": 1, "card": 2}, ("balance",), "card_id", "balance"),
+        ({"booking_id": "12", "transaction_id": "345"}, ("booking_id",), "booking_id", "booking"),
+        ({"watchlist": ["A", "B"]}, ("watchlist", 1), "symbol", "symbol"),
         ("340", (("~", 0),), "day", "day"),
         ({"Alice": "U1", "Bob": "U2"}, ("Bob",), "receiver_id", "receiver"),
     ],
@@ -169,3 +171,5 @@ def test_one_of_several_is_told_by_its_own_name_or_number() -> None:
     assert pointed_at("stock", "symbol", "GOOG", listed, ("stock_list", 1)) == "the second stock"
     users = json.dumps({"Alice": "U1", "Bob": "U2"})
     assert pointed_at("user", "receiver_id", "U2", users, ("Bob",)) == "Bob"
+    invoice = json.dumps({"booking_id": "12", "transaction_id": "345"})
+    assert pointed_at("booking", "booking_id", "12", invoice, ("booking_id",)) is None
