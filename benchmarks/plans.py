@@ -50,12 +50,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=SEEDS, help="seeds, evenly spread")
     parser.add_argument("--effort", type=int, help="plans tried for each seed")
     parser.add_argument("--quantile", type=float, help="threshold of plausibility")
+    parser.add_argument("--strictness", choices=("exact", "edges", "loose"), help="what is kept")
     parser.add_argument("--min-edits", type=int, help="edits from known tasks")
     parser.add_argument("--show", type=int, default=0, help="print so many plans")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     chosen = {"effort": options.effort, "plausibility_quantile": options.quantile}
-    chosen["min_edits"] = options.min_edits
+    chosen |= {"min_edits": options.min_edits, "strictness": options.strictness}
     environment = loaded(options.environment)
     planning = PlanningOptions(**{k: v for k, v in chosen.items() if v is not None})
     result, plans = measure(environment, planning, options.per_seed, options.seeds)

@@ -9,6 +9,7 @@ from rods.structure.constants import Constants, Key
 from rods.structure.planning.catalog import Catalog, ParameterFacts
 from rods.structure.planning.derivations import Derivations
 from rods.structure.planning.skeleton import Labels
+from rods.structure.sources import field_fits
 from rods.types import SourceKind
 
 Feeders = tuple[tuple[str, ...], ...]  # for every label the functions whose results it takes
@@ -32,7 +33,7 @@ class Assigner:
             self._feedable.setdefault(consumer, set()).update(parameters)
         self._kinds = {
             (tool, name): frozenset(
-                _kinds(parameter, constants.get((tool, name), frozenset()), derivations)
+                _kinds(name, parameter, constants.get((tool, name), frozenset()), derivations)
             )
             for tool, facts in catalog.tools.items()
             for name, parameter in facts.parameters.items()
@@ -55,7 +56,7 @@ class Assigner:
             return []
         allowed = [self._allowed(tool, labels, i, feeders) for i in range(len(labels))]
         found: list[Assignment] = []
-        for number, chosen in enumerate(_matchings(allowed, frozenset(required))):
+        for number, chosen in enumerate(_matchings(labels, allowed, frozenset(required))):
             if number >= _TRIED:
                 break
             found.append(chosen)
@@ -84,22 +85,28 @@ class Assigner:
 
 
 def _matchings(
-    allowed: list[list[str]], required: frozenset[str], taken: Assignment = ()
+    labels: Labels, allowed: list[list[str]], required: frozenset[str], taken: Assignment = ()
 ) -> Iterator[Assignment]:
-    """Every choice of different parameters that leaves no required one out."""
+    """Every choice of different parameters that leaves no required one out.
+
+    Parameters of equal labels come in their order: another order would be the same assignment.
+    """
     if len(taken) == len(allowed):
         if required <= set(taken):
             yield taken
         return
     if len(required - set(taken)) > len(allowed) - len(taken):
         return
-    for name in allowed[len(taken)]:
+    call, names = len(taken), allowed[len(taken)]
+    if call and labels[call] == labels[call - 1]:
+        names = names[names.index(taken[-1]) + 1 :]
+    for name in names:
         if name not in taken:
-            yield from _matchings(allowed, required, (*taken, name))
+            yield from _matchings(labels, allowed, required, (*taken, name))
 
 
 def _kinds(
-    facts: ParameterFacts, constants: Collection[Key], derivations: Derivations
+    name: str, facts: ParameterFacts, constants: Collection[Key], derivations: Derivations
 ) -> Iterator[SourceKind]:
     """The labels that the parameter's values can have, results apart."""
     if facts.kind == "boolean":
@@ -112,7 +119,7 @@ def _kinds(
         yield SourceKind.CONSTANT
     if SourceKind.STATE in facts.labels or (facts.homes and not facts.fresh):
         yield SourceKind.STATE
-    amount = numeric and facts.fresh and not facts.closed
+    amount = numeric and not facts.closed and not field_fits((name,), "id_ids")
     if SourceKind.DERIVED in facts.labels or facts.prose or amount:
         yield SourceKind.DERIVED
     elif facts.kind == "string" and facts.values and facts.fresh:

@@ -54,6 +54,7 @@ class ParameterFacts(_Facts):
     values: list[JsonValue] = Field(
         default_factory=list
     )  # seen in train references, usual ones first
+    made: float = 0.0  # how often a value of the world is there thanks to an earlier call
     reuse: float = 0.0  # how often a value used before in the task is used again
 
 
@@ -70,6 +71,7 @@ class ToolFacts(_Facts):
     outputs: list[tuple[Pattern, str]] = Field(default_factory=list)  # place -> its JSON type
 
     idle: int = 0  # calls of train references that changed nothing
+    quiet: int = 0  # of these the ones with empty answers: what they did is hidden
 
     @property
     def always_writes(self) -> bool:

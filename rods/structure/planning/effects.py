@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from rods.interfaces import Session
@@ -48,35 +48,53 @@ def hard_edges(session: Session, calls: Sequence[ToolCall], fails: Fails) -> Har
 
 
 class Shadows:
-    """Worlds in which one call each has been left out, kept up while a plan grows."""
+    """Worlds in which one call each has been left out, kept up while a plan grows.
 
-    def __init__(self, session: Session, fails: Fails) -> None:
-        self._session, self._fails = session, fails
+    ``reads`` names the tools that change nothing: leaving a call of theirs out leaves the world as
+    it is, so it has no shadow.
+    """
+
+    def __init__(self, session: Session, fails: Fails, reads: Collection[str] = ()) -> None:
+        self._session, self._fails, self._reads = session, fails, reads
         self._full = session.snapshot()
-        self._without: list[Any] = []
-        self._next: list[Any] = []
+        self._without: dict[int, Any] = {}  # call left out -> the world without it
+        self._next: dict[int, Any] = {}
+        self._calls = 0
 
     def close(self) -> None:
         """The session behind all of them is closed."""
         self._session.close()
 
+    @property
+    def left_out(self) -> Collection[int]:
+        """The calls that a world is kept without."""
+        return self._without.keys()
+
+    def look(self, left_out: int) -> Session:
+        """The world without that call; only to be read, and only until the next look."""
+        self._session.restore(self._without[left_out])
+        return self._session
+
     def needed_by(self, call: ToolCall) -> frozenset[int]:
         """The calls without which this one would fail."""
-        needed = set()
-        self._next = []
-        for left_out, snapshot in enumerate(self._without):
+        needed, changes = set(), call.name not in self._reads
+        self._next = {}
+        for left_out, snapshot in self._without.items():
             self._session.restore(snapshot)
             if self._fails(call, self._session.call(call)):
                 needed.add(left_out)
-            self._next.append(self._session.snapshot())
+            if changes:
+                self._next[left_out] = self._session.snapshot()
         return frozenset(needed)
 
     def keep(self, call: ToolCall) -> None:
         """The call that was asked about last belongs to the plan."""
-        self._without = [*self._next, self._full]
-        self._session.restore(self._full)
-        self._session.call(call)
-        self._full = self._session.snapshot()
+        if call.name not in self._reads:
+            self._without = {**self._next, self._calls: self._full}
+            self._session.restore(self._full)
+            self._session.call(call)
+            self._full = self._session.snapshot()
+        self._calls += 1
 
 
 class Judgement:

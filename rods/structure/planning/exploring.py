@@ -218,6 +218,8 @@ class Explorer:
             found[producer, consumer].setdefault(way, 1.0)
         for producer, consumer, way in self._any_number():
             found[producer, consumer].setdefault(way, 0.5)
+        for producer, consumer, way in self._any_text():
+            found[producer, consumer].setdefault(way, 1.0)
         for (producer, consumer), weights in found.items():
             known = self._catalog.flows_between(producer, consumer)
             have = {(flow.pattern, flow.parameter) for flow in known}
@@ -242,6 +244,21 @@ class Explorer:
                     for pattern, kind in named.items():
                         if pattern[-1] == parameter and _same_type(kind, facts.kind):
                             yield producer, consumer, (pattern, parameter)
+
+    def _any_text(self) -> Iterator[tuple[str, str, tuple[Pattern, str]]]:
+        """Texts of a group's results into prose that a train task takes from that group."""
+        tools, taking = self._catalog.tools, set()
+        for pair, flows in self._catalog.flows.items():
+            producer, consumer = pair.split(" ")
+            for flow in flows:
+                facts = tools[consumer].parameters[flow.parameter]
+                if facts.prose and flow.pattern[-1:] != (WORD,):
+                    taking.add((tools[producer].group, consumer, flow.parameter))
+        for group, consumer, parameter in sorted(taking):
+            for producer, source in tools.items():
+                for pattern, kind in source.outputs if source.group == group else ():
+                    if kind == "str" and pattern[-1:] not in ((KEY,), (WORD,)):
+                        yield producer, consumer, (pattern, parameter)
 
     def _any_number(self) -> Iterator[tuple[str, str, tuple[Pattern, str]]]:
         """Numbers of any result into tools that only compute."""

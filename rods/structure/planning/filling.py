@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rods.interfaces import Environment
@@ -12,6 +12,7 @@ from rods.structure.leaves import Scalar, walk
 from rods.structure.planning.assigning import Assignment
 from rods.structure.planning.catalog import Catalog
 from rods.structure.planning.effects import Judgement, Shadows
+from rods.structure.planning.guidance import Guide
 from rods.structure.planning.options import Strictness
 from rods.structure.planning.patching import Patcher, patched, template_of
 from rods.structure.planning.search import Names, Search, Space, feeders
@@ -22,9 +23,11 @@ from rods.structure.schema import CallValidator
 from rods.types import JsonValue, ToolCall
 
 _ASSIGNMENTS = 3
-_TRIES = 6  # values for one assignment
+_TRIES = 8  # calls made for one assignment; one that needs the wrong calls counts double
+_COMBINATIONS = 16  # of values for one assignment that are looked at
 _OTHERS = 4  # functions that one is chosen from
 _PATCHES_TRIED = 4
+_TOO_MUCH = "needs too much"
 _UNLUCKY, _LUCKY = 0.6, 1.1
 
 
@@ -69,6 +72,7 @@ class Means:
     search: Search
     patcher: Patcher
     validator: CallValidator
+    reads: frozenset[str]  # the tools that change nothing
     max_swaps: int
     max_patches: int
     strictness: Strictness
@@ -77,7 +81,7 @@ class Means:
         """The donor's world with one call each left out; none where state edges do not count."""
         if self.strictness == "loose":
             return None
-        return Shadows(self.environment.open(donor.task), self.judgement.fails)
+        return Shadows(self.environment.open(donor.task), self.judgement.fails, self.reads)
 
     def world(self, donor: Donor) -> World:
         """The donor's world, fresh."""
@@ -95,6 +99,16 @@ def _made(name: str, arguments: dict[str, JsonValue], drawn: list[Draw]) -> _Mad
     )
 
 
+def _different(pools: list[list[Draw]]) -> Iterator[int]:
+    """The best draw of every pool that no pool before has given."""
+    taken: list[JsonValue] = []
+    for pool in pools:
+        new = (i for i, draw in enumerate(pool) if draw.value not in taken)
+        chosen = next(new, 0)
+        taken.append(pool[chosen].value)
+        yield chosen
+
+
 def _is_topic(text: str) -> bool:
     """A name that a sentence can be about, not an id and not a sentence."""
     return 2 < len(text) < 30 and text.count(" ") < 2 and text.replace(" ", "").isalpha()
@@ -104,25 +118,36 @@ class Filling:
     """One sequence of functions on its way to a plan: values, then a patch, then a swap."""
 
     def __init__(
-        self, means: Means, space: Space, donor: Donor, names: Names, rng: random.Random
+        self,
+        means: Means,
+        space: Space,
+        donor: Donor,
+        names: Names,
+        rng: random.Random,
+        is_new: Callable[[Names], bool],
     ) -> None:
-        self._means, self._space, self._rng = means, space, rng
+        self._means, self._space, self._rng, self._is_new = means, space, rng, is_new
         self._world = means.world(donor)
         self._shadows = means.shadows(donor)
+        self._world.guide = self._guide()
         self._names = list(names)
-        self._said, self._holes = Said(), list[frozenset[str]]()
+        self._said = Said()
         self._patches: list[Patch] = []
         self._swaps = 0
+        self._kept: list[_Made] = []
         per_turn = space.skeleton.calls_per_turn
         self._turns = [turn for turn, count in enumerate(per_turn) for _ in range(count)]
         self.reached = 0  # calls that worked
         self._broken: _Made | None = None  # what the world answered with an error
         self._error = ""
 
+    def _guide(self) -> Guide | None:
+        return Guide(self._shadows, self._world.donor.task.tools) if self._shadows else None
+
     def filled(self, failures: Failures) -> Filled | None:
         """The plan with values, or None; ``failures`` counts why."""
         try:
-            while len(self._holes) < len(self._names):
+            while len(self._kept) < len(self._names):
                 if not self._advance(failures):
                     failures.reasons["no_values"] += 1
                     return None
@@ -136,24 +161,19 @@ class Filling:
             tuple(self._names),
             self._world.calls,
             self._said.lines,
-            self._holes,
+            [made.holes for made in self._kept],
             tuple(self._patches),
         )
 
     def _advance(self, failures: Failures) -> bool:
         """One more call is made, or its function is another one now."""
-        call = len(self._holes)
+        call = len(self._kept)
         name, luck = self._names[call], self._space.luck[call]
         made = self._made(call, failures) or self._made_after_patch()
         if made is not None:
             luck[name] = min(1.5, luck.get(name, 1.0) * _LUCKY)
-            if self._shadows is not None:
-                self._shadows.keep(made.call)
-            self._said.say(self._turns[call], made.said)
-            self._world.topics.extend(filter(_is_topic, made.said))
-            self._said.guard(self._turns[call], made.unsaid)
-            self._holes.append(made.holes)
-            self.reached = len(self._holes)
+            self._keep(call, made)
+            self.reached = len(self._kept)
             return True
         luck[name] = max(0.02, luck.get(name, 1.0) * _UNLUCKY)
         other = self._other(call) if self._swaps < self._means.max_swaps else None
@@ -162,14 +182,26 @@ class Filling:
             self._names[call] = other
         return other is not None
 
+    def _keep(self, call: int, made: _Made) -> None:
+        """The call belongs to the plan."""
+        if self._shadows is not None:
+            self._shadows.keep(made.call)
+        if self._world.guide is not None and made.call.name not in self._means.reads:
+            self._world.guide.forget()
+        self._said.say(self._turns[call], made.said)
+        self._world.topics.extend(filter(_is_topic, made.said))
+        self._said.guard(self._turns[call], made.unsaid)
+        self._kept.append(made)
+
     def _other(self, call: int) -> str | None:
         """Another function for the call, likelier the better it has worked here."""
         search, space, names = self._means.search, self._space, tuple(self._names)
         found = [
             name
             for name in search.replacements(space, names, call)
-            if search.plausible((*names[:call], name, *names[call + 1 :]))
-            and search.assignable(space, names, call, name)
+            if search.assignable(space, names, call, name)
+            and search.plausible(changed := (*names[:call], name, *names[call + 1 :]))
+            and self._is_new(changed)
         ][:_OTHERS]
         weights = [space.luck[call].get(name, 1.0) for name in found]
         return self._rng.choices(found, weights)[0] if found else None
@@ -177,56 +209,92 @@ class Filling:
     # ------------------------------------------------------------------------ values
     def _made(self, call: int, failures: Failures) -> _Made | None:
         """The call has been made with values that carry its labels."""
-        labels, name = self._space.skeleton.labels[call], self._names[call]
-        assigner, reason = self._means.search.assigner, ""
         self._broken = None
-        options = assigner.assignments(name, labels, feeders(labels, self._names))
-        others = self._rng.sample(options[1:], min(len(options[1:]), _ASSIGNMENTS - 1))
-        for assignment in [*options[:1], *others]:
+        guide, wanted = self._world.guide, self._wanted(call)
+        if guide is not None:
+            guide.turn_to(wanted)
+        made, reason = self._made_as_labelled(call)
+        if made is None and reason == _TOO_MUCH and guide is not None and not guide.sharp:
+            guide.sharp = True  # it pays only now to look at the other worlds
+            made, reason = self._made_as_labelled(call)
+        if made is None:
+            failures.calls[f"{self._names[call]}: {reason[:60]}"] += 1
+        return made
+
+    def _made_as_labelled(self, call: int) -> tuple[_Made | None, str]:
+        labels, name = self._space.skeleton.labels[call], self._names[call]
+        options = self._means.search.assigner.assignments(
+            name, labels, feeders(labels, self._names)
+        )
+        known: dict[Place, list[Draw]] = {}
+        reason, left = "", _ASSIGNMENTS
+        for assignment in [*options[:1], *self._rng.sample(options[1:], len(options[1:]))]:
             places = [Place(name, p, label) for p, label in zip(assignment, labels, strict=True)]
-            pools = [
-                self._means.values.draws(place, self._world, self._said, self._rng)
-                for place in places
-            ]
+            pools = [self._pool(place, known) for place in places]
             if not all(pools):
                 empty = next(p for p, pool in zip(places, pools, strict=True) if not pool)
                 reason = reason or f"no value for {empty.parameter}: {empty.label.kind.value}"
                 continue
             made, problem = self._tried(call, assignment, pools)
-            if made is not None:
-                return made
-            reason = reason or problem
-        failures.calls[f"{name}: {reason[:60]}"] += 1
-        return None
+            left -= 1
+            if made is not None or not left:
+                return made, problem
+            reason = problem
+        return None, reason
+
+    def _pool(self, place: Place, known: dict[Place, list[Draw]]) -> list[Draw]:
+        """The values for a place; the assignments of one call share them."""
+        if place not in known:
+            known[place] = self._means.values.draws(place, self._world, self._said, self._rng)
+        return known[place]
 
     def _tried(
         self, call: int, assignment: Assignment, pools: list[list[Draw]]
     ) -> tuple[_Made | None, str]:
-        name, reason, seen = self._names[call], "", set[str]()
-        for attempt in range(_TRIES):
-            drawn = [pool[self._pick(attempt, len(pool))] for pool in pools]
+        name, reason, left = self._names[call], "", _TRIES
+        for drawn in self._combinations(pools):
             arguments = {p: draw.value for p, draw in zip(assignment, drawn, strict=True)}
-            if (mark := repr(arguments)) in seen:
-                continue
-            seen.add(mark)
             made = _made(name, arguments, drawn)
             problem = self._clash(call, made) or self._means.validator.problem(made.call)
-            problem = problem or self._attempt(call, made) or self._other_edges(call, made)
+            if not problem:
+                problem = self._attempt(call, made)
+                left -= 1
+                if not problem and (problem := self._other_edges(call, made) or ""):
+                    left -= 1
             if not problem:
                 return made, ""
             reason = reason or problem
+            if left <= 0:
+                break
         return None, reason
+
+    def _combinations(self, pools: list[list[Draw]]) -> Iterator[list[Draw]]:
+        """Different choices of one value each: the best ones, then others, good ones likelier."""
+        sizes = [len(pool) for pool in pools]
+        if len(pools) == 1:
+            yield from ([draw] for draw in pools[0])
+            return
+        seen = {best := tuple(_different(pools))}
+        yield [pool[i] for pool, i in zip(pools, best, strict=True)]
+        for _ in range(_COMBINATIONS if max(sizes, default=0) > 1 else 0):
+            chosen = tuple(int(size * self._rng.random() ** 2) for size in sizes)
+            if chosen not in seen:
+                seen.add(chosen)
+                yield [pool[i] for pool, i in zip(pools, chosen, strict=True)]
+
+    def _wanted(self, call: int) -> frozenset[int]:
+        return frozenset(i for i, j in self._space.skeleton.hard if j == call)
 
     def _other_edges(self, call: int, made: _Made) -> str | None:
         """The call has been undone where it needs other calls than the seed's does."""
         if self._shadows is None:
             return None
-        wanted = {i for i, j in self._space.skeleton.hard if j == call}
+        wanted = self._wanted(call)
         needed = self._shadows.needed_by(made.call)
         if needed == wanted:
             return None
         self._world.undo()
-        return "needs too much" if needed - wanted else "needs too little"
+        return _TOO_MUCH if needed - wanted else "needs too little"
 
     def _clash(self, call: int, made: _Made) -> str | None:
         """What is said would change where another value of the turn comes from."""
@@ -237,14 +305,11 @@ class Filling:
             return "said elsewhere"
         return None
 
-    def _pick(self, attempt: int, size: int) -> int:
-        """The best of the pool at first, then any."""
-        return 0 if attempt == 0 else self._rng.randrange(size)
-
     def _attempt(self, call: int, made: _Made) -> str:
         self._world.failed = None
         alone = self._space.skeleton.calls_per_turn[self._turns[call]] == 1
-        reason = self._world.attempt(made.call, alone=alone) or ""
+        later = any(i == call for i, _ in self._space.skeleton.hard)
+        reason = self._world.attempt(made.call, alone=alone, quiet=later) or ""
         if self._world.failed is not None and self._broken is None:
             self._broken, self._error = made, self._world.error
         return reason
@@ -275,15 +340,15 @@ class Filling:
         try:
             donor = Donor.of(means.environment, task.model_copy(update={"initial_state": state}))
             world = means.world(donor)
-            made = all(world.attempt(each) is None for each in (*self._world.calls, call))
+            again = (*self._world.calls, call)
+            made = all(world.attempt(each, quiet=True) is None for each in again)
             if not made or world.contents[:-1] != self._world.contents:
                 world.close()  # an answer that shows the change would be where the value is from
                 return False
         except Exception:  # noqa: BLE001 - a world may refuse a changed state in any way
             return False
-        wanted = {i for i, j in self._space.skeleton.hard if j == len(self._holes)}
         shadows = self._shadowed(donor, world.calls)
-        if shadows is not None and shadows.needed_by(call) != wanted:
+        if shadows is not None and shadows.needed_by(call) != self._wanted(len(self._kept)):
             shadows.close()
             world.close()
             return False
@@ -305,3 +370,4 @@ class Filling:
         if self._shadows is not None:
             self._shadows.close()
         self._world, self._shadows = world, shadows
+        world.guide = self._guide()

@@ -10,10 +10,11 @@ from typing import Any
 from rods.interfaces import Environment, Session
 from rods.structure.leaves import Scalar, parse, walk
 from rods.structure.planning.catalog import Catalog, Flow, Home, ParameterFacts, ToolFacts
-from rods.structure.planning.effects import false_fields, hard_edges
+from rods.structure.planning.effects import false_fields, hard_edges, is_empty
 from rods.structure.planning.patterns import KEY, WORD, Pattern, pattern_of, places
 from rods.structure.planning.schema_values import documented, item_kind, kind_of, names_text
-from rods.structure.sources import Labeller, Source, by_parameter, field_fits
+from rods.structure.planning.world import text_of
+from rods.structure.sources import Labeller, Source, by_parameter, field_fits, holds
 from rods.structure.trace import Trace, replay
 from rods.types import SourceKind, Task, ToolCall, ToolSpec
 
@@ -37,11 +38,13 @@ class Observed:
     flows: dict[Parameter, Counter[tuple[Pattern, str]]] = field(
         default_factory=lambda: defaultdict(Counter)
     )  # (producer, consumer) -> (pattern, parameter)
+    made: Counter[Parameter] = field(default_factory=Counter)
     again: Counter[Parameter] = field(default_factory=Counter)
     could: Counter[Parameter] = field(default_factory=Counter)
     outputs: dict[str, dict[Pattern, str]] = field(default_factory=lambda: defaultdict(dict))
     worked: Counter[str] = field(default_factory=Counter)
     wrote: Counter[str] = field(default_factory=Counter)
+    quiet: Counter[str] = field(default_factory=Counter)
     falses: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     hard: Counter[Parameter] = field(default_factory=Counter)
     pairs: Counter[Parameter] = field(default_factory=Counter)
@@ -76,6 +79,7 @@ class SeedLearner:
         self.groups = groups_of(self.tasks, self.specs)
         self.probes = probes_among(self.specs)
         self.seen = Observed()
+        self._first = ""  # the state of the task being watched before its first call
 
     def observe(self) -> Observed:
         """Every train task has been run and watched."""
@@ -111,6 +115,7 @@ class SeedLearner:
 
     def _places(self, task: Task, session: Session) -> None:
         before = session.state()
+        self._first = text_of(task.initial_state) + text_of(before)
         for home, count in Counter(Home("", p) for p, _ in places(before)).items():
             self.seen.state_places[home] += 1
             self.seen.sizes[home].append(count)
@@ -125,6 +130,8 @@ class SeedLearner:
                     changed = {key for key in after if after[key] != before.get(key)}
                     self.seen.touched[self.groups[call.name]] |= changed
                 answer = parse(result.content)
+                silent = not result.error and after == before and is_empty(answer)
+                self.seen.quiet[call.name] += silent
                 self.seen.falses[call.name].update(false_fields(answer))
                 for pattern, value in places(answer):
                     self.seen.outputs[call.name].setdefault(pattern, type(value).__name__)
@@ -146,6 +153,7 @@ class SeedLearner:
             self.seen.uses[key] += 1
             self.seen.homeless[key] += not found
             self.seen.homes[key].update(found)
+            self.seen.made[key] += bool(found) and not any(holds(self._first, x) for x in leaves)
 
     def _held(self, task: Task, session: Session, state: Any) -> dict[Scalar, set[Home]]:
         """Value -> where the world shows it now."""
@@ -238,6 +246,7 @@ class Conclusions:
             wrote=seen.wrote[name],
             seen=seen.worked[name],
             idle=seen.worked[name] - seen.wrote[name],
+            quiet=seen.quiet[name],
             false_fields=sorted(seen.falses[name]),
             outputs=sorted(seen.outputs[name].items()),
         )
@@ -262,6 +271,8 @@ class Conclusions:
             values=list(values.values())[:_VALUES],
             homes=self._homes(kin),
         )
+        if facts.fresh and not facts.homes:
+            facts.homes = self._homes(self._used_namesakes(key))
         if not uses:
             facts.homes = self._alike(key, facts.kind)
             facts.fresh = not facts.homes
@@ -271,6 +282,8 @@ class Conclusions:
             sum(v.count(" ") >= 2 for v in texts) * 2 > len(texts) if texts else names_text(name)
         )
         facts.prose = facts.kind == "string" and not facts.closed and facts.fresh and wordy
+        at_home = uses - homeless
+        facts.made = sum(self._seen.made[k] for k in kin) / at_home if at_home else 0.0
         could = sum(self._seen.could[k] for k in kin)
         facts.reuse = sum(self._seen.again[k] for k in kin) / could if could >= 2 else 0.0
         return facts
@@ -286,8 +299,9 @@ class Conclusions:
 
     def _kin(self, key: Parameter) -> list[Parameter]:
         """The parameter itself if it was seen used; else its namesakes that were."""
-        if self._seen.uses[key]:
-            return [key]
+        return [key] if self._seen.uses[key] else self._used_namesakes(key)
+
+    def _used_namesakes(self, key: Parameter) -> list[Parameter]:
         group = self._namesakes[self._learner.groups[key[0]], key[1]]
         return [k for k in group if self._seen.uses[k]]
 

@@ -24,6 +24,7 @@ _MASKED = re.compile(r"'[^']*'|\"[^\"]*\"|[\d.]+")
 _DONATED = 3  # values of other tasks for one place
 _SHAPES = 3  # kinds of entries of one container
 _CONTAINERS = 4
+_SAME_PLACE = 0.6  # share of names: calls have added and removed some since the beginning
 _SIZE = 4000  # characters of a value worth copying
 
 
@@ -187,10 +188,17 @@ def _containers(home: Home, world: World) -> list[Path]:
     state = world.donor.task.initial_state
     if home.probe:
         listed = {str(value) for value in world.first_values(home)}
-        return [path for path, names in _collections(state) if names == listed]
+        shared = {path: _overlap(names, listed) for path, names in _collections(state)}
+        alike = [path for path, share in shared.items() if share >= _SAME_PLACE]
+        return sorted(alike, key=lambda path: -shared[path])
     end = 1 if home.pattern[-1] in (KEY, ANY) else 2
     wanted = home.pattern[:-end]
     return [path for path, _ in _collections(state) if wanted and path[-len(wanted) :] == wanted]
+
+
+def _overlap(a: set[str], b: set[str]) -> float:
+    """Share of the names that both have; 1: equal."""
+    return len(a & b) / len(a | b) if a or b else 1.0
 
 
 def _collections(value: Any, path: Path = ()) -> Iterator[tuple[Path, set[str]]]:

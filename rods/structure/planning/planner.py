@@ -34,8 +34,8 @@ from rods.structure.schema import CallValidator
 from rods.structure.sources import Labeller
 from rods.types import SourceKind, Split, Task
 
-_DEAD_ENDS = 12  # in a row in one choice of tools: there is nothing more to find
-_CATALOG_VERSION = 2  # raise it when another catalog would be learned from the same tasks
+_DEAD_ENDS = 6  # in a row in one choice of tools: there is nothing more to find
+_CATALOG_VERSION = 3  # raise it when another catalog would be learned from the same tasks
 _WORLDS = 3  # that one sequence is begun in
 _RETRIES = 3  # of one sequence, in other worlds and with other values
 
@@ -132,6 +132,7 @@ class StructurePlanner:
             search=self._search,
             patcher=Patcher(self.catalog, self._environment.tasks("train")),
             validator=CallValidator(self._environment.tools()),
+            reads=frozenset(n for n, s in self._environment.tools().items() if s.effect == "read"),
             max_swaps=self._options.max_swaps,
             max_patches=self._options.max_patches,
             strictness=self._options.strictness,
@@ -246,7 +247,8 @@ class _Run:
         for _ in range(_WORLDS):
             task = self._lender(tools)
             donor = self._planner.donor(task)
-            filling = Filling(self._planner._means, space, donor, names, self._rng)
+            means, new = self._planner._means, self._is_far
+            filling = Filling(means, space, donor, names, self._rng, new)
             filled = filling.filled(self._failures)
             if filled is not None:
                 self._judge(filled)
@@ -256,16 +258,24 @@ class _Run:
         return 1
 
     def _lender(self, tools: frozenset[str]) -> Task:
-        """A train task with these tools; less often those whose worlds have not helped."""
+        """A train task with these tools; less often those whose worlds have not helped.
+
+        The seed's own world is known to allow the structure: it counts as much as all others.
+        """
         tasks = self._donors[tools]
-        return self._rng.choices(tasks, [self._luck.get(task.id, 1.0) for task in tasks])[0]
+        luck = [self._luck.get(task.id, 1.0) for task in tasks]
+        if tasks[0].id == self._seed.task.id:
+            luck[0] *= max(1, len(tasks) - 1)
+        return self._rng.choices(tasks, luck)[0]
 
     def _is_new(self, names: Names) -> bool:
-        return self._tried[names] < _RETRIES and not self._is_near(names)
+        return self._tried[names] < _RETRIES and self._is_far(names)
 
-    def _is_near(self, names: Names) -> bool:
+    def _is_far(self, names: Names) -> bool:
+        """As many edits as are asked for lie between the plan and what is known."""
         strict = min(self._options.min_edits, len(self._names))
-        return self._near.is_near(names, self._edits) or self._held_out.is_near(names, strict)
+        near = self._near.is_near(names, self._edits)
+        return not near and not self._held_out.is_near(names, strict)
 
     def _tools(self) -> frozenset[str]:
         """The seed's own tools half of the time, as long as a plan can exist with them."""
@@ -278,7 +288,7 @@ class _Run:
         return space
 
     def _judge(self, filled: Filled) -> None:
-        if self._is_near(filled.names):
+        if not self._is_far(filled.names):
             self._failures.reasons["not_new"] += 1
             return
         proven = self._planner._prover.prove(self._seed, filled, self._options.strictness)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from rods.structure.planning.assigning import Assigner, Assignment, Feeders
 from rods.structure.planning.catalog import Catalog
 from rods.structure.planning.plausibility import Plausibility
-from rods.structure.planning.skeleton import Label, Skeleton
+from rods.structure.planning.skeleton import Labels, Skeleton
 from rods.types import SourceKind
 
 _NEEDED = 0.05  # share of pairs from which on a state edge between two functions is possible
@@ -80,24 +80,30 @@ class Search:
     ) -> None:
         self.relations = Relations(catalog)
         self.assigner, self._plausibility = assigner, plausibility
-        self._threshold = threshold
+        self._threshold, self._tools = threshold, sorted(catalog.tools)
+        self._carrying: dict[Labels, frozenset[str]] = {}
+        self._weights: dict[tuple[str, str], float] = {}
 
     def space(self, skeleton: Skeleton, tools: Iterable[str]) -> Space:
         """Domains after arc consistency over data and hard state edges."""
-        names = sorted(tools)
-        by_labels: dict[tuple[Label, ...], frozenset[str]] = {}
-        for labels in set(skeleton.labels):
-            by_labels[labels] = frozenset(
-                name for name in names if self.assigner.assignments(name, labels)
-            )
+        offered = frozenset(tools)
         edges = {
             pair: (pair in skeleton.data, pair in skeleton.hard)
             for pair in sorted(skeleton.data | skeleton.hard)
         }
-        space = Space(skeleton, [by_labels[labels] for labels in skeleton.labels], edges)
+        domains = [self._carriers(labels) & offered for labels in skeleton.labels]
+        space = Space(skeleton, domains, edges)
         self._make_consistent(space)
         space.luck = [{} for _ in skeleton.labels]
         return space
+
+    def _carriers(self, labels: Labels) -> frozenset[str]:
+        """All functions that can carry the labels of one call."""
+        found = self._carrying.get(labels)
+        if found is None:
+            found = frozenset(n for n in self._tools if self.assigner.assignments(n, labels))
+            self._carrying[labels] = found
+        return found
 
     def _make_consistent(self, space: Space) -> None:
         changed = True
@@ -161,6 +167,13 @@ class Search:
         """Log-probability of a function after another."""
         return self._plausibility.log_probability(previous, name)
 
+    def weight(self, previous: str, name: str) -> float:
+        """How often a draw prefers a function after another."""
+        found = self._weights.get((previous, name))
+        if found is None:
+            found = self._weights[previous, name] = math.exp(_HEAT * self.likely(previous, name))
+        return found
+
     def plausible(self, names: Names) -> bool:
         """The sequence scores as train tasks do."""
         return self._plausibility.score(names) >= self._threshold
@@ -180,7 +193,7 @@ class Search:
         return known
 
 
-def feeders(labels: tuple[Label, ...], names: Sequence[str]) -> Feeders:
+def feeders(labels: Labels, names: Sequence[str]) -> Feeders:
     """For every label the functions whose results it takes."""
     return tuple(tuple(names[p] for p in label.producers) for label in labels)
 
@@ -236,9 +249,9 @@ class _Descent:
         luck = self._space.luck[call]
         keyed = []
         for name in sorted(self._search.fitting(self._space, chosen, call)):
-            weight = math.exp(_HEAT * self._search.likely(previous, name)) * luck.get(name, 1.0)
-            keyed.append((math.log(self._rng.random() or 1e-12) / max(weight, 1e-9), name))
-        keyed.sort(reverse=True)
+            weight = self._search.weight(previous, name) * luck.get(name, 1.0)
+            keyed.append((self._rng.expovariate(max(weight, 1e-9)), name))
+        keyed.sort()
         return [name for _, name in keyed]
 
 

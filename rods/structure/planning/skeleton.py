@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rods.structure.planning.effects import HardEdges
 from rods.types import ComplexityProfile, SourceKind
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Label:
+class Label(NamedTuple):
     """Where one parameter's value comes from."""
 
     kind: SourceKind

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from rods.interfaces import Environment
 from rods.structure.constants import Constants, Key, key
 from rods.structure.leaves import Scalar, walk
-from rods.structure.planning.catalog import Catalog, Flow, ParameterFacts
+from rods.structure.planning.arguments import (
+    can_be_said,
+    is_kind,
+    is_prose,
+    is_small,
+    scaled,
+    shuffled,
+    silent,
+    spelled,
+    typed,
+    unique,
+)
+from rods.structure.planning.catalog import Catalog, Flow, Home, ParameterFacts
 from rods.structure.planning.derivations import Derivations
-from rods.structure.planning.patterns import WORD, places
+from rods.structure.planning.patterns import ANY, KEY, WORD, places
 from rods.structure.planning.skeleton import Label
 from rods.structure.planning.world import Said, World
 from rods.structure.sources import field_fits
@@ -23,8 +34,7 @@ _UNUSUAL = 0.2  # chance of the other truth value first
 _NUMBERS = (2, 3, 5, 8, 10, 12, 20, 25, 50, 100)
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
+class Draw(NamedTuple):
     """A value, and what the user says so that it can be known."""
 
     value: JsonValue
@@ -33,8 +43,7 @@ class Draw:
     plain: bool = False  # the user says the value itself
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """The argument that a value is wanted for."""
 
     tool: str
@@ -84,8 +93,8 @@ class Values:
     ) -> Iterator[Draw]:
         for value in self._again(place, facts, world, rng) + self.plain(place, facts, world, rng):
             leaves = [leaf for _, leaf in walk(value)]
-            if all(_can_be_said(leaf) for leaf in leaves):
-                texts = tuple(_spelled(leaf) for leaf in leaves if not isinstance(leaf, bool))
+            if all(can_be_said(leaf) for leaf in leaves):
+                texts = tuple(spelled(leaf) for leaf in leaves if not isinstance(leaf, bool))
                 yield Draw(value, texts, facts.prose, plain=True)
 
     def _again(
@@ -114,9 +123,9 @@ class Values:
             return
         allowed = self._constants.get((place.tool, place.parameter), frozenset())
         known = [*facts.closed, *(value for _, value in sorted(allowed, key=repr)), *facts.values]
-        for value in _shuffled(_unique(known), rng):
+        for value in shuffled(unique(known), rng):
             leaves = [leaf for _, leaf in walk(value)]
-            if all(_silent(leaf, allowed) and not said.holds(leaf) for leaf in leaves):
+            if all(silent(leaf, allowed) and not said.holds(leaf) for leaf in leaves):
                 yield Draw(
                     [value] if facts.kind == "array" and not isinstance(value, list) else value
                 )
@@ -129,7 +138,8 @@ class Values:
         missing = []
         for value in self.plain(place, facts, world, rng):
             leaves = [leaf for _, leaf in walk(value)]
-            if all(_is_hidden(leaf, allowed, world, said) for leaf in leaves):
+            told = _tells(facts, place.parameter)
+            if all(_is_hidden(leaf, allowed, world, said, told) for leaf in leaves):
                 held = all(world.donor.holds(leaf) for leaf in leaves)
                 if held:
                     yield Draw(value)
@@ -159,7 +169,7 @@ class Values:
             if phrase:
                 yield phrase, True
             else:
-                yield (_spelled(leaf) if _can_be_said(leaf) else "", False)
+                yield (spelled(leaf) if can_be_said(leaf) else "", False)
 
     def _results(
         self, place: Place, facts: ParameterFacts, world: World, said: Said, rng: random.Random
@@ -205,19 +215,23 @@ class Values:
         wanted = {flow.pattern for flow in flows}
         allowed = self._constants.get((place.tool, place.parameter), frozenset())
         kind = facts.items or facts.kind
+        usual = {flow.pattern for flow in flows if flow.weight > 1}
         known = None
-        if any(pattern[-1:] == (WORD,) for pattern in wanted) and not facts.fresh:
+        words = any(pattern[-1:] == (WORD,) for pattern in wanted)
+        if words and not facts.fresh and (facts.homes or facts.suggested):
             known = self.accepted(place, world)  # a word of a text alone says little
         found: dict[str, Any] = {}
         for pattern, value in places(world.answers[producer]):
-            value = _typed(value, kind)
-            if pattern not in wanted or isinstance(value, bool) or not _is_kind(value, kind):
+            value = typed(value, kind)
+            if pattern not in wanted or isinstance(value, bool) or not is_kind(value, kind):
                 continue
             if said.holds(value) or key(value) in allowed or world.shown(value, producer + 1):
                 continue
-            if known and pattern[-1:] == (WORD,) and value not in known:
+            if known is not None and pattern[-1:] == (WORD,) and value not in known:
                 continue
-            if _is_small(value) and not field_fits(pattern, place.parameter):
+            if facts.prose and pattern not in usual and not is_prose(value):
+                continue  # the text of a result may become prose, its names may not
+            if is_small(value) and not field_fits(pattern, place.parameter):
                 continue  # the labels take it for a coincidence
             found.setdefault(repr(value), value)
         return list(found.values())
@@ -228,10 +242,10 @@ class Values:
     ) -> list[JsonValue]:
         """Values that the parameter accepts now, whatever they come from."""
         kind = facts.items or facts.kind
-        pool = [v for v in self._pool(place, facts, world, rng) if _is_kind(v, kind)]
+        pool = [v for v in self._pool(place, facts, world, rng) if is_kind(v, kind)]
         if facts.kind == "array":
-            return self._lists(facts, _unique(pool), rng)
-        return _unique(pool)
+            return self._lists(facts, unique(pool), rng)
+        return unique(pool)
 
     def accepted(self, place: Place, world: World) -> list[Any]:
         """Values of the world or of the environment that the parameter is known to accept."""
@@ -248,18 +262,18 @@ class Values:
             self._environment.suggest(place.tool, place.parameter, world.donor.task.initial_state)
         )
         reads = self._specs[place.tool].effect == "read"  # of what is not there it tells nothing
-        at_home = self._at_home(facts, world) if reads or not facts.fresh else []
+        at_home = self._ranked(facts, world, rng) if reads or not facts.fresh else []
         if at_home and suggested:
             both = [value for value in at_home if value in suggested]
             others = [value for value in suggested if value not in both]
-            return [*_shuffled(both, rng), *_shuffled(others, rng)]
+            return [*both, *shuffled(others, rng)]
         if suggested:
-            return _shuffled(suggested, rng)
+            return shuffled(suggested, rng)
         if at_home:
             new = [v for v in facts.values if v not in at_home and not isinstance(v, list)]
-            return [*_shuffled(at_home, rng), *_shuffled(new, rng)[:2]]
+            return [*at_home, *shuffled(new, rng)[:2]]
         if facts.closed:
-            return _shuffled(facts.closed, rng)
+            return shuffled(facts.closed, rng)
         if facts.prose:
             return [prose(place, world, rng)]
         seen = [v for v in facts.values if not isinstance(v, list)]
@@ -268,15 +282,38 @@ class Values:
         numeric = ("number", "integer")
         if facts.items in numeric or (not seen and facts.kind in numeric):
             seen = [*seen, *_NUMBERS]
-        return _shuffled(seen, rng)
+        elif facts.kind in numeric and not field_fits((place.parameter,), "id_ids"):
+            seen = [*seen, *scaled(seen, facts.kind)]
+        return [*self._taken_elsewhere(facts, world), *shuffled(seen, rng)]
+
+    def _taken_elsewhere(self, facts: ParameterFacts, world: World) -> list[Any]:
+        """Names that are free only thanks to the calls that this one must need."""
+        if world.guide is None or not world.guide.wanted or facts.kind != "string":
+            return []
+        here = {str(value) for home in facts.homes for value in world.values(home)}
+        return list(world.guide.elsewhere(facts.homes, here))[:_MOST]
 
     def _at_home(self, facts: ParameterFacts, world: World) -> list[Any]:
+        return self._home(facts, world)[1]
+
+    def _home(self, facts: ParameterFacts, world: World) -> tuple[Home | None, list[Any]]:
+        """The first home with values of the parameter's type, and what stands there."""
         kind = facts.items or facts.kind
         for home in facts.homes:
-            found = [_typed(value, kind) for value in world.values(home)]
-            if any(_is_kind(value, kind) for value in found):
-                return found
-        return []
+            found = [typed(value, kind) for value in world.values(home)]
+            if any(is_kind(value, kind) for value in found):
+                return home, found
+        return None, []
+
+    def _ranked(self, facts: ParameterFacts, world: World, rng: random.Random) -> list[Any]:
+        """What stands at home in random order, but what the call's needs speak for first."""
+        home, found = self._home(facts, world)
+        values = shuffled(found, rng)
+        if home is not None and world.guide is not None:
+            values = world.guide.ranked(home, values)
+        if rng.random() < facts.made:
+            values.sort(key=world.donor.holds)
+        return values
 
     def _lists(self, facts: ParameterFacts, pool: list[Any], rng: random.Random) -> list[JsonValue]:
         seen = [v for v in facts.values if isinstance(v, list) and v]
@@ -287,7 +324,7 @@ class Values:
             for size in (1, 2, 3):
                 if len(pool) >= size:
                     lists.append(rng.sample(pool, size))
-        return _unique([*_shuffled(lists, rng), *_shuffled(seen, rng)])
+        return unique([*shuffled(lists, rng), *shuffled(seen, rng)])
 
 
 def prose(place: Place, world: World, rng: random.Random) -> str:
@@ -308,60 +345,20 @@ def _first(draws: Iterable[Draw]) -> list[Draw]:
     return found
 
 
-def _is_kind(value: Any, kind: str) -> bool:
-    if kind == "string":
-        return isinstance(value, str) and value != ""
-    if kind == "integer":
-        return isinstance(value, int) and not isinstance(value, bool)
-    if kind == "number":
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if kind == "boolean":
-        return isinstance(value, bool)
-    return isinstance(value, dict) if kind == "object" else True
+def _tells(facts: ParameterFacts, parameter: str) -> bool:
+    """The field that holds the values is named like the parameter: no number is there by chance."""
+    return any(
+        home.pattern[-1] not in (KEY, ANY, WORD) and field_fits(home.pattern, parameter)
+        for home in facts.homes
+    )
 
 
-def _is_hidden(leaf: Scalar, allowed: Collection[Key], world: World, said: Said) -> bool:
-    """Neither said nor shown nor a constant, and more than a number met by chance."""
-    if leaf is None or isinstance(leaf, bool) or _is_small(leaf) or key(leaf) in allowed:
+def _is_hidden(
+    leaf: Scalar, allowed: Collection[Key], world: World, said: Said, small: bool
+) -> bool:
+    """Neither said nor shown nor a constant; a ``small`` number counts where its field says so."""
+    if leaf is None or isinstance(leaf, bool) or key(leaf) in allowed:
+        return False
+    if is_small(leaf) and not small:
         return False
     return not said.holds(leaf) and not world.shown(leaf)
-
-
-def _is_small(leaf: Scalar) -> bool:
-    """A number that stands everywhere by chance."""
-    return isinstance(leaf, int | float) and float(leaf).is_integer() and abs(leaf) < 100
-
-
-def _typed(value: Any, kind: str) -> Any:
-    """The value as an argument of this type: keys are text, and answers of digits are numbers."""
-    if kind in ("integer", "number") and isinstance(value, str) and value.isdigit():
-        return int(value)
-    if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value)
-    return value
-
-
-def _silent(leaf: Scalar, allowed: frozenset[tuple[str, Scalar]]) -> bool:
-    if leaf is None or isinstance(leaf, bool):
-        return True
-    return key(leaf) in allowed or (isinstance(leaf, str) and not any(c.isalnum() for c in leaf))
-
-
-def _can_be_said(leaf: Scalar) -> bool:
-    if isinstance(leaf, str):
-        return any(c.isalnum() for c in leaf)
-    return leaf is not None and leaf >= 0
-
-
-def _spelled(leaf: Scalar) -> str:
-    if isinstance(leaf, float):
-        return str(int(leaf)) if leaf.is_integer() else repr(leaf)
-    return str(leaf)
-
-
-def _unique(values: Iterable[Any]) -> list[Any]:
-    return list({repr(value): value for value in values}.values())
-
-
-def _shuffled(values: Sequence[Any], rng: random.Random) -> list[Any]:
-    return rng.sample(list(values), len(values))

@@ -12,6 +12,7 @@ from rods.structure import transforms
 from rods.structure.leaves import Scalar, parse
 from rods.structure.planning.catalog import Catalog, Home
 from rods.structure.planning.effects import Judgement, is_empty
+from rods.structure.planning.guidance import Guide
 from rods.structure.planning.patterns import values_at
 from rods.structure.sources import holds, said
 from rods.types import JsonObject, Task, ToolCall, ToolResult
@@ -107,8 +108,11 @@ class World:
         self.contents: list[str] = []
         self.answers: list[Any] = []
         self._state: JsonObject | None = donor.state
+        self._frozen: Any = None  # the world as it is now, once somebody has needed a copy
         self._undo: tuple[Any, JsonObject | None] | None = None  # before the latest call
         self._shown: dict[str, Any] = {}
+        self._standing: dict[Home, list[Scalar]] = {}
+        self.guide: Guide | None = None
         self.topics: list[str] = []  # names that the user has said
         self.failed: ToolCall | None = None  # the latest call that was undone for an error
         self.error = ""
@@ -129,7 +133,12 @@ class World:
         return [value for value in self.values(home) if value is not None]
 
     def values(self, home: Home) -> list[Scalar]:
-        """What stands there now."""
+        """What stands there now; not to be changed."""
+        if home not in self._standing:
+            self._standing[home] = self._found(home)
+        return self._standing[home]
+
+    def _found(self, home: Home) -> list[Scalar]:
         if not home.probe:
             return values_at(self.state, home.pattern)
         if home.probe not in self.donor.task.tools:
@@ -143,10 +152,11 @@ class World:
         """A result of call ``since`` or a later one holds the value."""
         return any(holds(content, value) for content in self.contents[since:])
 
-    def attempt(self, call: ToolCall, *, alone: bool = False) -> str | None:
+    def attempt(self, call: ToolCall, *, alone: bool = False, quiet: bool = False) -> str | None:
         """Why the call was undone; None: it has been made, works and matters.
 
         ``alone``: its turn has no other call, so it must show or change something by itself.
+        ``quiet``: later calls will need it, so what it does may be hidden.
         """
         if any(c.name == call.name and c.arguments == call.arguments for c in self.calls):
             return "repeat"
@@ -155,7 +165,9 @@ class World:
             self._undo = None
             return self._keep(call, self._read(call), alone=alone)
         before = self.state
-        snapshot = self.session.snapshot()
+        if self._frozen is None:
+            self._frozen = self.session.snapshot()
+        snapshot = self._frozen
         result = self.session.call(call)
         failure = self._failure(call, result)
         after = None
@@ -164,14 +176,15 @@ class World:
             if facts.always_writes and after == before:
                 failure = "no_op"
             elif after == before and is_empty(parse(result.content)):
-                failure = "empty"
+                failure = None if quiet and facts.quiet else "empty"
             elif after == before and self._told(call.name, result.content, alone=alone):
                 failure = "nothing new"
         if failure is not None:
             self.session.restore(snapshot)
             return failure
         self._state, self._undo = after, (snapshot, before)
-        self._shown.clear()
+        self._forget()
+        self._frozen = None
         self._note(call, result.content)
         return None
 
@@ -182,7 +195,12 @@ class World:
         if self._undo is not None:
             snapshot, self._state = self._undo
             self.session.restore(snapshot)
-            self._shown.clear()
+            self._forget()
+            self._frozen = snapshot
+
+    def _forget(self) -> None:
+        self._shown.clear()
+        self._standing.clear()
 
     def _read(self, call: ToolCall) -> tuple[str | None, str]:
         result = self.session.call(call)

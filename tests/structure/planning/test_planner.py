@@ -17,6 +17,7 @@ from rods.structure.constants import constants
 from rods.structure.leaves import parse, read
 from rods.structure.lookups import lookup_tables
 from rods.structure.planning import PlanningOptions, PlanningOutcome, StructurePlanner
+from rods.structure.planning.filling import Failures, Filling
 from rods.structure.planning.novelty import edit_distance
 from rods.structure.planning.planner import names_of
 from rods.structure.proposal import Proposal
@@ -180,11 +181,14 @@ def test_a_patched_plan_says_what_was_changed_and_fails_without_it() -> None:
 def test_a_plan_whose_state_edges_are_others_is_refused() -> None:
     """Two orders in a row: the first one decides the id of the second, which is cancelled."""
     environment = Alone()
-    options = FEW.model_copy(update={"max_patches": 0})
-    seed = environment.tasks("train")[0]
-    outcome = planner_of(environment, options).propose(seed, random.Random(1), 1)
-    assert not outcome.proposals
-    assert any(kind == "cancel: needs too much" for kind in outcome.failed_calls)
+    planner = planner_of(environment, FEW.model_copy(update={"max_patches": 0, "max_swaps": 0}))
+    seed, failures = environment.tasks("train")[0], Failures()
+    space = planner._search.space(planner.studied(seed).skeleton, seed.tools)
+    names = ("count", "order", "order", "cancel")
+    donor, rng = planner.donor(seed), random.Random(1)
+    filling = Filling(planner._means, space, donor, names, rng, lambda _: True)
+    assert filling.filled(failures) is None
+    assert failures.calls == {"cancel: needs too much": 1}
 
 
 def test_no_plan_is_that_near_to_an_evaluation_task() -> None:
