@@ -49,7 +49,7 @@ def installed(written: Path) -> Path:
     """A folder into which pip has built two of them, without the network."""
     target = written.parent / f"{written.name}-installed"
     options = ("--quiet", "--no-deps", "--no-build-isolation", "--no-compile", "--target", target)
-    run("pip", "install", *options, *(NAMES[kind] for kind in INSTALLED), cwd=written)
+    run("pip", "install", *options, *(f"./{NAMES[kind]}" for kind in INSTALLED), cwd=written)
     return target
 
 
@@ -165,5 +165,6 @@ def test_the_page_on_plugins_shows_parts_of_the_files_that_are_written() -> None
 
 
 def _files(kind: str) -> list[Path]:
-    found = (TEMPLATES / kind).rglob("*")
-    return [p for p in found if p.is_file() and "__pycache__" not in p.parts]
+    files = [path for path in (TEMPLATES / kind).rglob("*") if path.is_file()]
+    made = ("__pycache__", ".ruff_cache", ".mypy_cache", ".pytest_cache")
+    return [path for path in files if not set(made) & set(path.parts)]

@@ -341,7 +341,8 @@ def test_a_lucky_guess_is_shown_with_its_call_and_the_advice_that_helps() -> Non
     checks = {check.name: check for check in check_environment(Guessable(), split="train")}
     lucky = checks["random calls solve nothing"]
     assert not lucky.ok
-    assert 'turn 0 passes with count({"item": "nuts"})' in lucky.detail
+    assert "turn 0 passes with count(" in lucky.detail
+    assert 'count({"item": "nuts"})' in lucky.detail
     assert "wider ranges" in lucky.fix
     assert "more turns alone do not help" in lucky.fix
 

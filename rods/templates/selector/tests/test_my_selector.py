@@ -22,14 +22,19 @@ def pool() -> Iterator[Pool]:
         yield opened
 
 
+def selector(pool: Pool) -> MySelector:
+    """With its default options."""
+    return MySelector(None, pool)
+
+
 def test_the_selector_conforms() -> None:
     """All that ``rods check my-selector`` asks for."""
-    failed = [c for c in check_selector(lambda pool: MySelector(None, pool)) if not c.ok]
+    failed = [check for check in check_selector(selector) if not check.ok]
     assert not failed, "\n".join(f"{c.name}: {c.detail}\n  {c.fix}" for c in failed)
 
 
 def test_the_widest_disagreement_comes_first(pool: Pool) -> None:
     rewards = [(0.5, 0.5), (0.0, 1.0), (0.25, 0.75), (1.0, 1.0)]
     groups = [group(task, rewards[i]) for i, task in enumerate(TASKS)]
-    chosen = MySelector(None, pool).select(1, 0, groups)
+    chosen = selector(pool).select(1, 0, groups)
     assert chosen == ["seed-1", "seed-2"]

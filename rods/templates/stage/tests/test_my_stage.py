@@ -6,10 +6,11 @@ from rods.synthesis.skill_aligned import SkillAlignedSynthesizer
 from rods.testing import FakeEnvironment, play, reference
 from rods.types import Stage
 
-from my_stage.rewrite import OPENINGS
+from my_stage.rewrite import OPENINGS, MyStage
 
 WORLD = FakeEnvironment()
-OPTIONS = SkillAlignedSynthesizer.Config(stages={Stage.REWRITE: "my_stage:MyStage"})
+MINE = f"{MyStage.__module__}:{MyStage.__name__}"
+OPTIONS = SkillAlignedSynthesizer.Config(stages={Stage.REWRITE: MINE})
 OUTCOME = SkillAlignedSynthesizer(OPTIONS, WORLD).synthesize(
     WORLD.tasks("train")[0], n=6, rng_seed=1
 )

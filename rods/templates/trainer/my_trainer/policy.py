@@ -41,4 +41,5 @@ class Policy:
         try:
             return cls(**json.loads((folder / FILE).read_text()))
         except (OSError, ValueError, TypeError) as error:
-            raise DataError(f"{folder} holds no policy of my-trainer: {error}") from error
+            message = f"{folder} holds no policy of my-trainer"
+            raise DataError(f"{message}: {error}") from error
