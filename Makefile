@@ -3,7 +3,7 @@ PYTHON      ?= python3
 VENV        ?= .venv
 CONSTRAINTS ?= constraints.txt
 BIN         := $(VENV)/bin
-DISTS       := environments/rods-bfcl environments/rods-office plugins/rods-grpo-trl
+DISTS       := environments/rods-bfcl environments/rods-mcp environments/rods-office plugins/rods-grpo-trl
 PROJECTS    := pyproject.toml $(DISTS:%=%/pyproject.toml)
 
 VLLM_VENV        := .venv-vllm
@@ -30,7 +30,7 @@ $(VENV)/.ready: $(PROJECTS) $(CONSTRAINTS)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS) \
 	  $(shell grep '^torch==' $(CONSTRAINTS)) setuptools wheel
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS) \
-	  --editable '.[dev]' $(DISTS:%=--editable %)
+	  --editable '.[dev]' $(DISTS:%=--editable %) --editable 'environments/rods-mcp[test]'
 	@touch $@
 
 demo: setup  ## The whole loop on the embedded office world, with a tiny policy (about 10 minutes)
@@ -58,7 +58,7 @@ $(VLLM_VENV)/.ready: $(PROJECTS) $(VLLM_CONSTRAINTS) $(VLLM_TESTS)/shim/pyprojec
 check: setup  ## Lint, format, types, layers, and what the docs show
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy rods environments/rods-bfcl/rods_bfcl environments/rods-office/rods_office plugins/rods-grpo-trl/rods_grpo_trl benchmarks scripts
+	$(BIN)/mypy rods environments/rods-bfcl/rods_bfcl environments/rods-mcp/rods_mcp environments/rods-office/rods_office plugins/rods-grpo-trl/rods_grpo_trl benchmarks scripts
 	$(BIN)/lint-imports
 	$(BIN)/pytest -q tests/test_docs.py
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from rods.interfaces import Component, Environment, Session
 from rods.structure.schema import CallValidator
-from rods.types import JsonObject, Phrase, Split, Task, ToolSpec
+from rods.types import JsonObject, JsonValue, Phrase, Split, Task, ToolSpec
 from rods.wheels import file_digest
 from rods_mcp.cassette import Cassette, History, RecordingSession, ReplayingSession
 from rods_mcp.config import DeclaredCall, McpConfig
@@ -84,6 +84,13 @@ class McpEnvironment(Environment):
         fields = re.compile(r"\{(\w+)\}")
         says = [s for s in self._declared.says.get(tool, ()) if set(fields.findall(s)) <= known]
         return Phrase(says=tuple(says)) if says else None
+
+    def suggest(self, tool: str, parameter: str, state: JsonObject) -> Sequence[JsonValue]:
+        """The closed sets that the server's declaration names."""
+        values: Sequence[JsonValue] = self._declared.seeds.get("values", {}).get(
+            f"{tool}.{parameter}", ()
+        )
+        return values
 
     def data_hashes(self) -> Mapping[str, str]:
         """The file of tasks, and the cassette that answers for the server."""

@@ -6,6 +6,7 @@ and fresh folders. More than a second lies between them: a clock in seconds show
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -113,8 +114,9 @@ def _dirty(found: Difference) -> Difference:
 def refuse(found: Difference, server: str) -> ConfigError:
     """The line for users."""
     mask = found.mask
-    remedy = f"Hide it with -o 'environment.masks=[{mask!r}]'" if mask else "Mask what varies"
-    tool = f", deny the tool (-o 'environment.deny=[{found.tool!r}]')" if found.tool else ""
+    remedy = f"Hide it with -o 'environment.masks={json.dumps([mask])}'" if mask else "Mask it"
+    tool = f", deny the tool (-o 'environment.deny={json.dumps([found.tool])}')"
+    tool = tool if found.tool else ""
     return ConfigError(
         f"The server {server!r} does not repeat, so nothing can be learned from it: {found}. "
         f"{remedy}{tool}, or declare another environment.reset."

@@ -69,5 +69,5 @@ def _task(
         files_of(task.initial_state)
         opening_calls(task.initial_state)
     except (DataError, ValidationError) as error:
-        raise DataError(f"{where}: {error}") from error
+        raise DataError(f"{where}: {' '.join(str(error).split())}") from error
     return task if task.id else task.with_content_id()

@@ -47,6 +47,13 @@ class Walk:
     setting_up: bool = True  # results are not shown to anyone yet
     _now: JsonObject | None = None
 
+    def look(self) -> None:
+        """What the state shows can be spoken of."""
+        for key, value in self._state().items():
+            parts = value.values() if key == "files" and isinstance(value, dict) else [value]
+            for part in parts:
+                self.pool += [Known(k.value, k.field) for k in leaves_of(part, 0)]
+
     def step(self, names: Sequence[str], *, chained: bool = False) -> Move | None:
         """One more call that does something; ``chained``: it takes a value from a result."""
         for _ in range(_TRIES):
@@ -65,9 +72,9 @@ class Walk:
     # ------------------------------------------------------------------ inside
     @property
     def _filler(self) -> Filler:
-        hints = self.hints
-        same, renamed = hints.get("same", {}), hints.get("fields", {})
-        return Filler(self.rng, self.experience, same, self.inventor.text, renamed)
+        same, renamed, values = (self.hints.get(key, {}) for key in ("same", "fields", "values"))
+        fresh = self.inventor.text
+        return Filler(self.rng, self.experience, same, fresh, renamed, values)
 
     def _chosen(self, names: Sequence[str]) -> str:
         """Tools that were used less come more often."""

@@ -54,6 +54,8 @@ class SeedMaker:
         for index in range(wanted * _DRAFTS):
             if len(made) == wanted:
                 return made
+            if not made and index == 2 * _DRAFTS:
+                break
             rng = random.Random(f"{self._options.seed}/{split}/{index}")
             task = self._draft(split, rng)
             if task is not None:
@@ -85,6 +87,7 @@ class SeedMaker:
                 pool=[Known(name, "path") for name in files],
                 tools=self._uses,
             )
+            walk.look()
             setup = self._setup(walk)
             turns = self._turns(walk)
         finally:

@@ -75,14 +75,16 @@ class Filler:
         experience: Experience,
         same: Mapping[str, str | list[str]],
         fresh: Callable[[str], str | None],
-        renamed: Mapping[str, str] | None = None,
+        renamed: Mapping[str, str],
+        choices: Mapping[str, Sequence[Scalar]],
     ) -> None:
         """``same``: field -> the fields whose values it takes; ``fresh``: a text for a field.
 
-        ``renamed``: tool.field -> the field that it is in truth, where its name says too little.
+        ``renamed``: tool.field -> the field that it is in truth, where its name says too little;
+        ``choices``: tool.field -> all its values, where the schema does not list them.
         """
         self.rng, self.experience, self.same, self.fresh = rng, experience, same, fresh
-        self.renamed = renamed or {}
+        self.renamed, self.choices = renamed, choices
 
     def arguments(
         self, tool: str, schema: Mapping[str, Any], pool: list[Known]
@@ -145,6 +147,8 @@ class Filler:
         pool: list[Known],
         leaves: Sequence[Leaf],
     ) -> Known:
+        if closed := self.choices.get(f"{tool}.{name}"):
+            return Known(self.rng.choice(closed), name)
         listed = self.same.get(f"{tool}.{name}", self.same.get(name, ""))
         if not listed and parts_of(name) & TEXTS:
             return Known(self.fresh(name) or "", name)
