@@ -23,6 +23,8 @@ _FIELDS = re.compile(r"\{[^{}]*\}")
 _CHOICES = re.compile(r"\{\w+!?:([^{}]*)\}")
 _SAME = re.compile(r"(\S)\1{5}")  # one sign over and over
 _WRITTEN = re.compile(r"[`{}]|\n\s*\n")  # code, braces, paragraphs
+_STATES = re.compile(r"\W*(the|this|these|it|its|you|your|here|there|an?|in|to|what an?)\b", re.I)
+_ASKS = re.compile(r"\?|\b(please|i need|i want|i'd|i would|can you|could you|would you)\b", re.I)
 _GRAM, _GRAMS = 3, 3  # three words in a row, said three times
 _STEMS = 3  # times that one word may be said beyond the request's own
 _WORDS_A_CALL, _WORDS_MORE, _WORDS_FEWEST = 30, 30, 2
@@ -78,6 +80,8 @@ class Sense:
         if not _WORDS_FEWEST <= len(words) <= most:
             told = f"{where} has {len(words)} words; {_WORDS_FEWEST} to {most} are expected."
             yield Fault(Reason.WRONG_LENGTH, told)
+        if calls and _STATES.match(template) and not _ASKS.search(template):
+            yield Fault(Reason.CALL_UNSAID, f"{where} states something instead of asking.")
         if not self._understood(template):
             yield Fault(Reason.FOREIGN_WORDS, f"{where} is not in the words of this world's users.")
         heard = stems(PLACEHOLDER.sub(" ", template))

@@ -58,6 +58,8 @@ def faults(
         ("Könnten Sie bitte den Reifendruck meines Autos prüfen?", Reason.FOREIGN_WORDS),
         ("I'm sorry, I am here to help you with that.", Reason.CALL_UNSAID),
         ("Please tell me the way to you.", Reason.CALL_UNSAID),
+        ("The pressure of the tires is fine.", Reason.CALL_UNSAID),
+        ("You can check the tires.", Reason.CALL_UNSAID),
     ],
 )
 def test_nonsense_is_told_by_its_kind(text: str, reason: Reason) -> None:
@@ -69,6 +71,7 @@ def test_nonsense_is_told_by_its_kind(text: str, reason: Reason) -> None:
     [
         ("Could you check the pressure of the tires, please?", ("check_tires",)),
         ("I'd like my tires looked at.", ("check_tires",)),
+        ("The tires, please: how is their pressure?", ("check_tires",)),
         ("Please remove {v1}.", ("delete_file",)),
         ("Deleting the file {v1} would be good.", ("delete_file",)),
         ("Please delete {v1}, and then have a look at the tires.", ("delete_file", "check_tires")),
