@@ -23,7 +23,9 @@ _FIELDS = re.compile(r"\{[^{}]*\}")
 _CHOICES = re.compile(r"\{\w+!?:([^{}]*)\}")
 _SAME = re.compile(r"(\S)\1{5}")  # one sign over and over
 _WRITTEN = re.compile(r"[`{}]|\n\s*\n")  # code, braces, paragraphs
-_STATES = re.compile(r"\W*(the|this|these|it|its|you|your|here|there|an?|in|to|what an?)\b", re.I)
+_STATES = re.compile(
+    r"\W*(i can|i will|i.ll|the|this|these|it|its|you|your|here|there|an?|in|to|what an?)\b", re.I
+)
 _ASKS = re.compile(r"\?|\b(please|i need|i want|i'd|i would|can you|could you|would you)\b", re.I)
 _GRAM, _GRAMS = 3, 3  # three words in a row, said three times
 _STEMS = 3  # times that one word may be said beyond the request's own

@@ -60,6 +60,7 @@ def faults(
         ("Please tell me the way to you.", Reason.CALL_UNSAID),
         ("The pressure of the tires is fine.", Reason.CALL_UNSAID),
         ("You can check the tires.", Reason.CALL_UNSAID),
+        ("I can check the tires.", Reason.CALL_UNSAID),
     ],
 )
 def test_nonsense_is_told_by_its_kind(text: str, reason: Reason) -> None:
