@@ -11,7 +11,7 @@ import random
 from pydantic import BaseModel, ConfigDict, Field
 
 from rods.errors import WorldError
-from rods.interfaces import Environment, Session
+from rods.interfaces import Environment, Session, SimulatedUser
 from rods.types import (
     AssistantMessage,
     Message,
@@ -33,6 +33,9 @@ class EpisodeLimits(BaseModel):
 
     max_steps_per_turn: int = Field(20, ge=1, description="Messages with calls in one user turn.")
     max_calls_per_message: int = Field(64, ge=1, description="Calls run from one message.")
+    max_user_turns: int = Field(
+        30, ge=1, description="User turns where the world simulates the user."
+    )
     refuse_hidden_tools: bool = Field(
         True, description="A tool that is not handed over yet is an error, not a call."
     )
@@ -72,9 +75,11 @@ class Episode:
         self._answers = 0
         self._specs = environment.tools()
         self._visible = set(task.tools_at(0))
+        self._user: SimulatedUser | None = None
         self._session: Session | None = None
         try:
             self._session = environment.open(task)
+            self._user = environment.user(task)
         except WorldError as error:
             self._end("error", str(error))
 
@@ -107,7 +112,13 @@ class Episode:
         """The system message, if the environment has instructions, and the first user turn."""
         instructions = self.environment.instructions(self.task)
         system = (Message(role="system", content=instructions),) if instructions else ()
-        return (*system, self._user_message())
+        if self._user is None:
+            return (*system, self._user_message())
+        try:
+            return (*system, Message(role="user", content=self._user.opening()))
+        except WorldError as error:
+            self._end("error", str(error))
+            return system
 
     # ---------------------------------------------------------------- the policy's turn
     def advance(self, message: AssistantMessage) -> tuple[Message, ...]:
@@ -128,7 +139,7 @@ class Episode:
         else:
             self._steps.append(Step(message=message))
         if message.malformed is None and (message.ends_turn or not message.calls):
-            return shown + self._end_turn()
+            return shown + self._end_turn(message)
         if sum(bool(s.results) for s in self._steps) > self.limits.max_steps_per_turn:
             self._end("max_steps")
             return ()
@@ -179,15 +190,29 @@ class Episode:
             return result.content
         return noisy(result.content, random.Random(f"{self.task.noise}/{self._answers}"))
 
-    def _end_turn(self) -> tuple[Message, ...]:
+    def _end_turn(self, message: AssistantMessage) -> tuple[Message, ...]:
         self._turns.append(tuple(self._steps))
         self._steps = []
         self._turn += 1
+        if self._user is not None:
+            return self._answered(self._user, message)
         if self._turn == len(self.task.turns):
             self._end("completed")
             return ()
         self._visible = set(self.task.tools_at(self._turn))
         return (self._user_message(),)
+
+    def _answered(self, user: SimulatedUser, message: AssistantMessage) -> tuple[Message, ...]:
+        """What a simulated user says to this; nothing if it is satisfied, or has said enough."""
+        try:
+            reply = user.reply(message.content)
+        except WorldError as error:
+            self._end("error", str(error))
+            return ()
+        if reply is not None and self._turn < self.limits.max_user_turns:
+            return (Message(role="user", content=reply),)
+        self._end("completed" if reply is None else "max_steps")
+        return ()
 
     def _user_message(self) -> Message:
         turn = self.task.turns[self._turn]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from rods.interfaces.components import Component, ComponentConfig
 from rods.interfaces.parts import Buffer, Selector, StageModels, Synthesizer
 from rods.interfaces.training import CurriculumSeam, RunFolder, Trainer
-from rods.interfaces.worlds import Environment, Session
+from rods.interfaces.worlds import Environment, Session, SimulatedUser
 
 __all__ = [
     "Buffer",
@@ -20,6 +20,7 @@ __all__ = [
     "RunFolder",
     "Selector",
     "Session",
+    "SimulatedUser",
     "StageModels",
     "Synthesizer",
     "Trainer",

@@ -50,6 +50,18 @@ class Session(ABC):
         """Free what the session holds; safe to call twice."""
 
 
+class SimulatedUser(ABC):
+    """Who speaks with the policy in one rollout, where what users say depends on its answers."""
+
+    @abstractmethod
+    def opening(self) -> str:
+        """The first message. A user that cannot answer raises WorldError: an outage."""
+
+    @abstractmethod
+    def reply(self, said: str) -> str | None:
+        """The next message, after the policy closed its turn with ``said``; None: it is over."""
+
+
 class Environment(Component, ABC):
     """A world with tasks: the source of seeds, the executor and the judge."""
 
@@ -80,6 +92,14 @@ class Environment(Component, ABC):
     @abstractmethod
     def open(self, task: Task) -> Session:
         """A fresh world in the task's initial state, which is copied and never changed."""
+
+    def user(self, task: Task) -> SimulatedUser | None:
+        """Who speaks in one rollout in place of the task's turns; None: the turns, as written.
+
+        The trajectory then has as many turns as the conversation; the reward still has one verdict
+        for each turn of the task.
+        """
+        return None
 
     def score(self, task: Task, trajectory: Trajectory) -> ProgressReward:
         """One verdict a turn; by default the reference is replayed beside the trajectory."""

@@ -9,7 +9,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, best_match
 
-from rods.testing.findings import FLAG_IT, IDLE, Finding, Subject, for_each, no_reference
+from rods.testing.findings import DEFECT, FLAG_IT, IDLE, Finding, Subject, for_each, no_reference
 from rods.types import JsonValue, Task, ToolCall, ToolSpec, content_id
 
 
@@ -33,7 +33,7 @@ def _malformed(subject: Subject, task: Task, ids: frozenset[str]) -> str | None:
         return f"tools() does not know {', '.join(unknown)}"
     if IDLE in task.flags:
         return f"is flagged {IDLE!r} and stands in train" if task.split == "train" else None
-    if not any(turn.reference or turn.answer for turn in task.turns):
+    if DEFECT not in task.flags and not any(t.reference or t.answer for t in task.turns):
         return "no turn has a reference or an answer, so nothing can be judged"
     return None
 
