@@ -27,6 +27,7 @@ _TRIES = 8  # calls made for one assignment; one that needs the wrong calls coun
 _COMBINATIONS = 16  # of values for one assignment that are looked at
 _OTHERS = 4  # functions that one is chosen from
 _PATCHES_TRIED = 4
+_HOPELESS = 8  # patches of one kind of failure in a row that did not help
 _TOO_MUCH = "needs too much"
 _UNLUCKY, _LUCKY = 0.6, 1.1
 
@@ -320,8 +321,9 @@ class Filling:
         made = self._broken
         if made is None or len(self._patches) >= self._means.max_patches:
             return None
-        recipes = self._means.catalog.recipes.get(template_of(made.call, self._error), [])
-        left = _PATCHES_TRIED
+        template, unmended = template_of(made.call, self._error), self._space.unmended
+        recipes = self._means.catalog.recipes.get(template, [])
+        left = _PATCHES_TRIED if unmended[template] < _HOPELESS else 0
         for recipe in recipes:
             why = self._error[:200]
             for patch in self._means.patcher.patches(recipe, made.call, self._world, why):
@@ -330,7 +332,9 @@ class Filling:
                     return None
                 if self._works(patch, made.call):
                     self._patches.append(patch)
+                    unmended[template] = 0
                     return made
+                unmended[template] += 1
         return None
 
     def _works(self, patch: Patch, call: ToolCall) -> bool:

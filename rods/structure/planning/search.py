@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -60,6 +61,7 @@ class Space:
     dead_ends: int = 0  # draws in a row that led to nothing new
     assignable: dict[tuple[int, str, Feeders], bool] = field(default_factory=dict)
     exhausted: bool = False  # no new sequence is left
+    unmended: Counter[str] = field(default_factory=Counter)  # failures that patches did not mend
 
     def tire(self, names: Names, factor: float = _TIRED) -> None:
         """Functions that led to nothing new get less likely at their place."""
