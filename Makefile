@@ -3,7 +3,7 @@ PYTHON      ?= python3
 VENV        ?= .venv
 CONSTRAINTS ?= constraints.txt
 BIN         := $(VENV)/bin
-DISTS       := environments/rods-bfcl environments/rods-mcp environments/rods-office plugins/rods-grpo-trl
+DISTS       := environments/rods-acebench environments/rods-agentdojo environments/rods-bfcl environments/rods-mcp environments/rods-office environments/rods-tau2 plugins/rods-grpo-trl
 PROJECTS    := pyproject.toml $(DISTS:%=%/pyproject.toml)
 
 VLLM_VENV        := .venv-vllm
@@ -58,7 +58,7 @@ $(VLLM_VENV)/.ready: $(PROJECTS) $(VLLM_CONSTRAINTS) $(VLLM_TESTS)/shim/pyprojec
 check: setup  ## Lint, format, types, layers, and what the docs show
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy rods environments/rods-bfcl/rods_bfcl environments/rods-mcp/rods_mcp environments/rods-office/rods_office plugins/rods-grpo-trl/rods_grpo_trl benchmarks scripts
+	$(BIN)/mypy rods environments/rods-acebench/rods_acebench environments/rods-agentdojo/rods_agentdojo environments/rods-bfcl/rods_bfcl environments/rods-mcp/rods_mcp environments/rods-office/rods_office environments/rods-tau2/rods_tau2 plugins/rods-grpo-trl/rods_grpo_trl benchmarks scripts
 	$(BIN)/lint-imports
 	$(BIN)/pytest -q tests/test_docs.py
 

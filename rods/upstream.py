@@ -85,6 +85,9 @@ class UpstreamModules:
         path = name.replace(".", "/")
         package = f"{path}/__init__.py" in self._asset.pin.members
         member = f"{path}/__init__.py" if package else f"{path}.py"
+        if any(known.startswith(f"{path}/") for known in self._asset.pin.members) and not package:
+            self._load_namespace(name)
+            return
         if member not in self._asset.pin.members:
             raise ImportError(f"{name} is no module of {self._asset.pin.release} that is used.")
         module = ModuleType(f"{self._namespace}.{name}")
@@ -100,11 +103,20 @@ class UpstreamModules:
         except BaseException:
             del self._modules[name], sys.modules[module.__name__]
             raise
-        if "." in name:
-            parent, _, last = name.rpartition(".")
-            setattr(self._modules[parent], last, module)
+        self._tell_parent(name)
         if name in self._patches:
             self._patches[name](module)
+
+    def _load_namespace(self, name: str) -> None:
+        """A folder of modules without an ``__init__``."""
+        module = ModuleType(f"{self._namespace}.{name}")
+        self._modules[name] = sys.modules[module.__name__] = module
+        self._tell_parent(name)
+
+    def _tell_parent(self, name: str) -> None:
+        if "." in name:
+            parent, _, last = name.rpartition(".")
+            setattr(self._modules[parent], last, self._modules[name])
 
     def _import(
         self,

@@ -1,4 +1,4 @@
-"""Worlds share a database that no call of theirs can change, and give the same answers on any day."""
+"""Worlds share a database that no call of theirs can change, and answer alike on any day."""
 
 from __future__ import annotations
 
