@@ -66,7 +66,9 @@ class MyWorldEnvironment(rods.Environment):
         ids = [f"p-{n}" for n in rng.sample(range(10, 100), len(names))]
         rooms = rng.sample(ROOMS, 4)
         facts = zip(ids, names, strict=True)
-        plants = {i: {"name": name, "room": rooms[0], "water": 0} for i, name in facts}
+        plants: JsonObject = {
+            plant: {"name": name, "room": rooms[0], "water": 0} for plant, name in facts
+        }
         asked = list(zip(ids, names, strict=True))[: rng.randint(2, 3)]
         return Task(
             id=f"my-world-{number}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 from rods.types import JsonObject
@@ -45,8 +45,8 @@ class MyWorldSession(JsonSession):
         facts["room"] = room
         return {"room": room}
 
-    def _facts(self, plant: str) -> JsonObject:
+    def _facts(self, plant: str) -> dict[str, Any]:
         if plant not in self.data["plants"]:
             raise Refused(f"There is no plant {plant[:40]!r}.")
-        facts: JsonObject = self.data["plants"][plant]
+        facts: dict[str, Any] = self.data["plants"][plant]
         return facts

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from rods.synthesis.skill_aligned import SkillAlignedSynthesizer
 from rods.testing import FakeEnvironment, play, reference
-from rods.types import Stage
 
 from my_stage.rewrite import OPENINGS, MyStage
 
 WORLD = FakeEnvironment()
 MINE = f"{MyStage.__module__}:{MyStage.__name__}"
-OPTIONS = SkillAlignedSynthesizer.Config(stages={Stage.REWRITE: MINE})
+OPTIONS = SkillAlignedSynthesizer.Config.model_validate({"stages": {"rewrite": MINE}})
 OUTCOME = SkillAlignedSynthesizer(OPTIONS, WORLD).synthesize(
     WORLD.tasks("train")[0], n=6, rng_seed=1
 )
