@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +69,8 @@ def command(
     except ImportError as error:
         raise ConfigError("Serving needs the package mcp: pip install 'rods[serve]'.") from error
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
-    environment = parts_without_demo(plugin, config, overrides).environment()
+    with redirect_stdout(sys.stderr):  # whatever a plugin prints is not the protocol
+        environment = parts_without_demo(plugin, config, overrides).environment()
     try:
         _serve(environment, split, port, host, list_control, calls_per_turn)
     finally:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 from contextlib import closing
-from typing import Any
+from typing import Any, cast
 
 import anyio
 from mcp.server.stdio import stdio_server
 
 from rods.errors import ConfigError
 from rods.serving.front import IDLE_S, Front, Sessions
+from rods.serving.stdin import Lines, own_stdin
 
 PATH = "/mcp"
 _GRACE_S = 2  # of open streams, when the server is asked to end
@@ -21,7 +22,8 @@ def serve_stdio(front: Front, sessions: Sessions) -> None:
     """Serve the one client until it closes stdin, or until Ctrl-C (KeyboardInterrupt)."""
 
     async def serve() -> None:
-        async with stdio_server() as (incoming, outgoing):
+        said = cast(Any, Lines(own_stdin()))  # the SDK only iterates over it
+        async with stdio_server(stdin=said) as (incoming, outgoing):
             await front.run(incoming, outgoing, front.create_initialization_options())
 
     with closing(sessions):
@@ -57,6 +59,7 @@ def _bound(host: str, port: int) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
+        listening.listen()  # whoever hears the address can connect
     except (OSError, OverflowError) as error:
         listening.close()
         raise ConfigError(

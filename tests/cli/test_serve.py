@@ -126,8 +126,9 @@ HANDSHAKE = {
 
 
 @pytest.mark.slow
-def test_garbage_is_no_end_the_end_of_stdin_is_and_stdout_holds_the_protocol_only(
-    environment: dict[str, str], tmp_path: Path
+@pytest.mark.parametrize("ended_by", ["end of stdin", "Ctrl-C"])
+def test_garbage_ends_nothing_and_stdout_holds_the_protocol_only(
+    environment: dict[str, str], tmp_path: Path, ended_by: str
 ) -> None:
     """Spoken by hand, in the oldest revision: what a client of protocol 1.0 sends."""
     said = (
@@ -163,8 +164,11 @@ def test_garbage_is_no_end_the_end_of_stdin_is_and_stdout_holds_the_protocol_onl
             assert line, server.stderr and server.stderr.read()
             answer = json.loads(line)
             answers[answer.get("id")] = answer
-        rest, errors = server.communicate(timeout=60)
-    assert server.returncode == 0
+        if ended_by == "Ctrl-C":
+            server.send_signal(signal.SIGINT)  # and stdin stays open
+            server.wait(100)
+        rest, errors = server.communicate(timeout=100)
+    assert server.returncode == (130 if ended_by == "Ctrl-C" else 0)
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in rest.splitlines())
     assert b"Traceback" not in errors
     assert answers[1]["result"]["protocolVersion"] == "2024-11-05"
