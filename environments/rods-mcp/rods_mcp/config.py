@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from rods.interfaces import Component
-from rods.types import Effect, JsonObject, Record
+from rods.types import Effect, JsonObject, JsonValue, Record
 
 Reset = Literal["respawn", "files", "tool", "hook", "argument"]
 Snapshots = Literal["replay", "files", "tool"]
@@ -58,6 +58,11 @@ class McpConfig(Component.Config):
         default_factory=dict,
         description="Tool -> read or write, where the server's annotations do not say it.",
     )
+    fixed: dict[str, JsonValue] = Field(
+        default_factory=dict,
+        description="Parameter -> value that every tool with such a parameter gets; hidden from "
+        "the policy ({workdir} is replaced).",
+    )
     results: Literal["text", "structured"] = Field(
         "text", description="Which part of a tool's answer is the result, if it gives both."
     )
@@ -71,7 +76,7 @@ class McpConfig(Component.Config):
         "'hook' or 'argument'.",
     )
     reset_tool: DeclaredCall | None = Field(
-        None, description="The call that resets the server (reset = 'tool')."
+        None, description="The call that every session starts with (reset = 'tool')."
     )
     reset_hook: str = Field(
         "", description="The command that resets the server (reset = 'hook'); {workdir}."
@@ -109,6 +114,9 @@ class McpConfig(Component.Config):
     call_timeout_s: float = Field(20.0, gt=0, description="Longest answer to a call.")
     max_stderr_kb: int = Field(
         1024, ge=1, description="What a server may write to stderr in one session."
+    )
+    max_argument_kb: int = Field(
+        64, ge=1, description="Longest arguments of a call; longer ones are an error."
     )
     max_result_kb: int = Field(256, ge=1, description="Longest result; the rest is cut off.")
     warm: int = Field(

@@ -16,7 +16,7 @@ from rods_mcp.config import McpConfig
 
 _EXAMPLE = '-o environment.server="npx -y @modelcontextprotocol/server-memory"'
 _OWN_KEYS = frozenset({"match", "arguments", "seeds", "says"})  # of a declaration alone
-_JOINED = frozenset({"env", "effects", "masks"})  # what the user sets is added
+_JOINED = frozenset({"env", "effects", "fixed", "masks"})  # what the user sets is added
 
 
 @dataclass(frozen=True, slots=True)

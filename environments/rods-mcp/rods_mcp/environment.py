@@ -32,7 +32,15 @@ class McpEnvironment(Environment):
 
     name = "mcp"
     Config = McpConfig
-    presets: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {}
+    presets: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
+        # Some minutes on two cores: the whole machine on a few explored tasks.
+        "demo": {
+            "environment": {"n_train": 8, "n_eval": 4},
+            "curriculum": {"epoch_size": 8, "stages": [{"name": "all", "epochs": 4}]},
+            "selector:boundary": {"cooldown_steps": 2},
+            "evaluation": {"tasks": 4, "samples": 2},
+        }
+    }
 
     def __init__(self, config: Component.Config | None = None) -> None:
         super().__init__(config)

@@ -116,6 +116,8 @@ class Fleet:
             self._all.add(place)
         try:
             place.server.start()
+            if self.options.reset == "tool":  # what the tool makes is the first state
+                self._reset(place, contents)
         except WorldError:
             self._end(place)
             raise

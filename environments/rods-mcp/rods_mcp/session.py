@@ -78,9 +78,12 @@ class McpSession(Session):
 
     # ------------------------------------------------------------------ the interface
     def call(self, call: ToolCall) -> ToolResult:
-        """Run one call; what does not fit the tool's schema is an error the server never sees."""
+        """Run one call; what does not fit the schema is an error the server never sees."""
         if problem := self._rules.validator.problem(call):
             return ToolResult(content=f"error: {problem[:_SHOWN]}", error=True)
+        most = self._options.max_argument_kb
+        if len(str(call.arguments)) > most * 1024:
+            return ToolResult(content=f"error: the arguments exceed {most} kB", error=True)
         if self._here.server.tools_changed:
             self._compare_tools()
         done = Done(call, self._ask(call.name, call.arguments))
@@ -165,10 +168,17 @@ class McpSession(Session):
 
     def _ask(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         sent = self._rules.translator.arguments(dict(arguments), self._names)
-        if self._options.reset == "argument":
-            sent[self._options.reset_argument] = self._here.key
+        sent = self._hidden(tool) | sent
         answer = self._here.server.call(tool, _folder_filled(sent, str(self._here.workdir)))
         return self._rules.translator.result(tool, answer, self._names)
+
+    def _hidden(self, tool: str) -> dict[str, Any]:
+        """The arguments that the policy does not see, of those that the tool takes."""
+        schema: Any = self._rules.tools.get(tool, {}).get("inputSchema") or {}
+        given: dict[str, Any] = dict(self._options.fixed)
+        if self._options.reset == "argument":
+            given[self._options.reset_argument] = self._here.key
+        return {name: given[name] for name in schema.get("properties") or () if name in given}
 
     def _declared(self, call: DeclaredCall, more: Mapping[str, Any] | None = None) -> Answer:
         answer = self._here.server.call(call.tool, {**call.arguments, **(more or {})})

@@ -54,9 +54,9 @@ def _machinery(options: McpConfig) -> set[str]:
 def _spec(tool: JsonObject, options: McpConfig) -> ToolSpec:
     name = str(tool["name"])
     schema: Any = tool.get("inputSchema") or {}
-    properties = dict(schema.get("properties") or {})
-    properties.pop(options.reset_argument, None)
-    required = [n for n in schema.get("required") or () if n != options.reset_argument]
+    hidden = {options.reset_argument, *options.fixed}
+    properties = {n: p for n, p in (schema.get("properties") or {}).items() if n not in hidden}
+    required = [n for n in schema.get("required") or () if n not in hidden]
     parameters: JsonObject = {"type": "object", "properties": properties, "required": required}
     if "$defs" in schema:
         parameters["$defs"] = schema["$defs"]

@@ -21,6 +21,8 @@ from rods_mcp.seeds.wording import worded
 logger = logging.getLogger(__name__)
 
 _DRAFTS = 8  # tried for each task that is wanted
+_VALUES = 2  # that a turn names at least
+_EXTRA = 2  # tries beyond the drawn number of calls
 _SOURCED = frozenset({SourceKind.USER, SourceKind.RESULT, SourceKind.CONSTANT})
 
 
@@ -123,15 +125,25 @@ class SeedMaker:
         low, high = self._options.turns
         turns = []
         for _turn in range(walk.rng.randint(low, high)):
-            moves: list[Move] = []
-            for position in range(walk.rng.randint(1, self._options.calls)):
-                chained = bool(position) and walk.rng.random() < 0.7
-                move = walk.step(list(self._specs), chained=chained)
-                if move is not None:
-                    moves.append(move)
-            if moves:
-                turns.append(moves)
+            moves = self._turn(walk)
+            if sum(len(move.leaves) for move in moves) < _VALUES:
+                return []
+            turns.append(moves)
         return turns if any(m.changed for moves in turns for m in moves) else []
+
+    def _turn(self, walk: Walk) -> list[Move]:
+        """Calls of one turn; more than drawn where they name too little to be no lucky guess."""
+        moves: list[Move] = []
+        wanted = walk.rng.randint(1, self._options.calls)
+        for _ in range(wanted + _EXTRA):
+            enough = sum(len(move.leaves) for move in moves) >= _VALUES
+            if len(moves) >= wanted and enough:
+                break
+            chained = bool(moves) and walk.rng.random() < 0.7
+            move = walk.step(list(self._specs), chained=chained)
+            if move is not None:
+                moves.append(move)
+        return moves
 
     def _worded(self, turns: Sequence[Sequence[Move]], rng: random.Random) -> tuple[Turn, ...]:
         made = []
