@@ -5,7 +5,6 @@ A trainer asks for tasks and tells what their rollouts earned; that is all it ne
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Literal
 
@@ -13,6 +12,7 @@ from pydantic import Field
 
 from rods.interfaces import Buffer, ComponentConfig, Selector, Synthesizer
 from rods.pool import Pool
+from rods.random_seeds import derived_seed
 from rods.synthesis.service import SynthesisService
 from rods.types import EpochPlan, RolloutGroup, Task, TrainingStage, Visit
 
@@ -105,6 +105,6 @@ class Curriculum:
         original = not entry_id.startswith("syn-")
         if redraw == "never" or (original and not self.config.redraw_seeds):
             return Visit(entry_id=entry_id)
-        key = f"{self.seed}/{epoch}/{position if redraw == 'visit' else ''}/{entry_id}"
-        seed = int.from_bytes(hashlib.sha256(key.encode()).digest()[:6], "big")
+        place = position if redraw == "visit" else ""
+        seed = derived_seed(self.seed, epoch, place, entry_id)
         return Visit(entry_id=entry_id, draw_seed=seed)

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import time
@@ -34,6 +33,7 @@ from rods.pool import Pool
 from rods.pool.probing import check_url
 from rods.pool_access import pool_url
 from rods.preflight import iter_checks, require
+from rods.random_seeds import derived_seed
 from rods.run_dir import SUMMARY, RunDir, whole_config_of
 from rods.synthesis.lm.costs import costs
 from rods.synthesis.lm.preflight import lm_checks
@@ -167,7 +167,7 @@ class TrainingRun:
         tasks = held_out(environment.tasks("eval"), config.tasks)
         if not tasks:
             return []
-        seed = derived_seed(self.assembly.run.seed, "evaluation")
+        seed = derived_seed(self.assembly.run.seed, "evaluation", bits=31)
         return trainer.evaluate(tasks, environment, k=config.samples, seed=seed, progress=progress)
 
     # ---------------------------------------------------------------- the parts
@@ -260,12 +260,6 @@ class TrainingRun:
             trainer.save(self.path / POLICY_PART)
         if not done[AFTER]:
             self._evaluated(environment, trainer)
-
-
-def derived_seed(seed: int, purpose: str) -> int:
-    """A seed of 31 bits for one purpose of a run."""
-    digest = hashlib.sha256(f"{seed}/{purpose}".encode()).digest()
-    return int.from_bytes(digest[:4], "big") >> 1
 
 
 def _save_policy(trainer: Trainer, folder: RunDir) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rods.interfaces import Synthesizer
+from rods.random_seeds import derived_seed
 from rods.synthesis.lm.config import LmConfig
 from rods.synthesis.lm.costs import ALL, Cost, costs
 from rods.synthesis.lm.usage import Meter
@@ -153,9 +153,3 @@ def task_line(task: Task) -> str:
     made = task.provenance
     rounded = made.model_copy(update={"seconds": round(made.seconds, 3)}) if made else None
     return task.model_copy(update={"provenance": rounded}).model_dump_json()
-
-
-def derived_seed(seed: int, number: int, task_id: str) -> int:
-    """A seed of its own for each request."""
-    digest = hashlib.sha256(f"{seed}/{number}/{task_id}".encode()).digest()
-    return int.from_bytes(digest[:6], "big")

@@ -16,7 +16,7 @@ from rods.finished import finished
 from rods.hookspecs import hookimpl
 from rods.pool import Pool, PoolStats
 from rods.run_dir import RunDir
-from rods.runner import TrainingRun, derived_seed, new_run, resumed_run
+from rods.runner import TrainingRun, new_run, resumed_run
 from rods.types import StepReport
 
 OUT = Path("run")
@@ -253,10 +253,3 @@ def make_folder() -> None:
     """What rank 0 has written when the others may begin."""
     OUT.mkdir()
     write_atomic(OUT / "config.toml", "")
-
-
-def test_seeds_are_derived_by_purpose() -> None:
-    seeds = {derived_seed(seed, purpose) for seed in (0, 1) for purpose in ("a", "b")}
-    assert len(seeds) == 4
-    assert derived_seed(0, "a") == derived_seed(0, "a")
-    assert all(0 <= seed < 2**31 for seed in seeds)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 from rods.episode import Episode
 from rods.errors import ConfigError
 from rods.interfaces import Environment
+from rods.random_seeds import derived_seed
 from rods.served.config import ServedConfig
 from rods.served.conversation import Conversation, offered
 from rods.types import Rollout, RolloutGroup, Task
@@ -88,7 +88,7 @@ class ServedPolicy:
     def _play(self, environment: Environment, task: Task, index: int, seed: int) -> Rollout:
         episode = Episode(environment, task, self.config.limits)
         conversation = Conversation(episode.opening())
-        sampling = _sampling_seed(task.id, index, seed)
+        sampling = derived_seed(seed, task.id, index, bits=31)  # which all servers take
         while not episode.done:
             choice = self._ask(episode, conversation, sampling)
             if choice is None:
@@ -166,9 +166,3 @@ def _client(config: ServedConfig) -> Any:
         timeout=config.timeout_s,
         max_retries=config.retries,
     )
-
-
-def _sampling_seed(task_id: str, index: int, seed: int) -> int:
-    """Differs between rollouts, equal in a repetition; fits 31 bits, which all servers take."""
-    digest = hashlib.sha256(f"{seed}/{task_id}/{index}".encode()).digest()
-    return int.from_bytes(digest[:4], "big") >> 1

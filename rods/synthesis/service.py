@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import threading
@@ -14,6 +13,7 @@ from pydantic import Field
 from rods.errors import ModelOutage, PoolError, WorldError
 from rods.interfaces import ComponentConfig, Synthesizer
 from rods.pool import SynthesisRequest
+from rods.random_seeds import derived_seed
 from rods.synthesis.lm.config import LmConfig
 from rods.synthesis.lm.usage import Meter, counting
 from rods.synthesis.reasons import Reason
@@ -266,8 +266,7 @@ class _Renewed:
 
 def request_seed(run_seed: int, request: SynthesisRequest) -> int:
     """48 bits that follow from the run's seed, the entry and the step alone."""
-    key = f"{run_seed}/{request.entry_id}/{request.step}"
-    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:6], "big")
+    return derived_seed(run_seed, request.entry_id, request.step)
 
 
 def _failed(error: Exception, request: SynthesisRequest) -> SynthesisOutcome:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import random
 import time
 
 from rods.errors import WorldError
 from rods.interfaces import Component, Environment, StageModels, Synthesizer
+from rods.random_seeds import derived_seed
 from rods.structure.distance import distance
 from rods.synthesis.contracts import Draft, PlanStage, rejection
 from rods.synthesis.lm.usage import Meter, counting
@@ -95,7 +95,7 @@ class SkillAlignedSynthesizer(Synthesizer):
     ) -> None:
         known = {seed.id, self.pipeline.content_id(seed)}
         for index in range(n):
-            draw_seed = rng_seed if index == 0 else _mixed(rng_seed, index)
+            draw_seed = rng_seed if index == 0 else derived_seed(rng_seed, index)
             rng, began = random.Random(f"{draw_seed}/{seed.id}"), time.perf_counter()
             with counting() as meter:
                 draft, failed = self.pipeline.variant(seed, rng, known)
@@ -171,12 +171,6 @@ def _kept(draft: Draft, meter: Meter) -> dict[str, tuple[str, ...]]:
         if stage in draft.kept
     }
     return {stage: found for stage, found in names.items() if found}
-
-
-def _mixed(rng_seed: int, index: int) -> int:
-    """48 bits for one of several variants; with them and n = 1 it is made again."""
-    digest = hashlib.sha256(f"{rng_seed}/{index}".encode()).digest()
-    return int.from_bytes(digest[:6], "big")
 
 
 def _failure(error: Exception, seed: Task) -> Rejection:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from typing import Any, Literal
 
 from rods.errors import ConfigError
 from rods.interfaces import StageModels
+from rods.random_seeds import derived_seed
 from rods.statistics import paired_gain, proportion
 from rods.synthesis.lm.costs import Cost, costs
 from rods.synthesis.tuning.feedback import JUDGES, STAGES, stage_of
@@ -209,8 +209,7 @@ class Tuner:
 
 
 def _example(seed_id: str, seed: int) -> Example:
-    digest = hashlib.sha256(f"{seed}/tune/{seed_id}".encode()).digest()
-    return Example(seed_id=seed_id, rng_seed=int.from_bytes(digest[:6], "big"))
+    return Example(seed_id=seed_id, rng_seed=derived_seed(seed, "tune", seed_id))
 
 
 def _yield(interval: Any) -> Yield:
