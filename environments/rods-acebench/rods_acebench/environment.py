@@ -1,0 +1,158 @@
+"""The ACEBench Agent world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field, field_validator
+
+from rods.errors import DataError
+from rods.interfaces import Component, Environment, SimulatedUser
+from rods.types import ProgressReward, Split, Task, ToolSpec, Trajectory
+from rods_acebench.clone import HOW_TO_GET, Category, Clone, Language
+from rods_acebench.judging import Names, verdict
+from rods_acebench.tasks import CATEGORIES, category_of, goal_of, open_session, read_tasks
+from rods_acebench.toolspecs import read_toolspecs
+from rods_acebench.users import GREETING, ModelUser, ScriptedUser, client_of, system_text
+from rods_acebench.world import AcebenchSession
+
+SCRIPTED = "scripted"
+SERVED = "openai/"
+
+
+class AcebenchEnvironment(Environment):
+    """50 agent tasks on a phone and at a travel desk, from the user's clone; evaluation only."""
+
+    name = "acebench"
+    suites: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
+        "ood": {"ACEBench Agent": {"class_names": "literal"}}
+    }
+
+    class Config(Component.Config):
+        """Where the clone is, which tasks, and who the user is."""
+
+        path: Path | None = Field(None, description="A clone of ACEBench; there is no package.")
+        language: Language = Field("en", description="English or Chinese tasks.")
+        categories: tuple[Category, ...] = Field(
+            CATEGORIES, min_length=1, description="20 multi-step and 30 multi-turn tasks."
+        )
+        class_names: Names = Field(
+            "aliases",
+            description="Classes that the answers misspell: 'aliases' compares them all the same, "
+            "'literal' passes over them, as upstream's scores do.",
+        )
+        user: str = Field(
+            SCRIPTED,
+            description="Who answers in multi-turn tasks: 'scripted' says its whole instruction at "
+            "once, openai/NAME is a language model, as in upstream's scores.",
+        )
+        user_url: str | None = Field(None, description="The server of a user that is a model.")
+        user_key_env: str = Field(
+            "OPENAI_API_KEY", description="Environment variable with that server's key."
+        )
+
+        @field_validator("user")
+        @classmethod
+        def _known_user(cls, value: str) -> str:
+            if value != SCRIPTED and (not value.startswith(SERVED) or value == SERVED):
+                raise ValueError(f"a user is {SCRIPTED!r} or {SERVED}NAME")
+            return value
+
+    config: Config
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process reads the clone again."""
+        return type(self), (self.config,)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> AcebenchEnvironment:
+        """Itself: nothing in it changes but what it has read."""
+        return self
+
+    @cached_property
+    def _clone(self) -> Clone:
+        if self.config.path is None:
+            raise DataError(HOW_TO_GET)
+        return Clone(self.config.path, self.config.language)
+
+    @cached_property
+    def _tasks(self) -> list[Task]:
+        names = self.config.class_names
+        return [t for c in self.config.categories for t in read_tasks(self._clone, c, names)]
+
+    @cached_property
+    def _tools(self) -> Mapping[str, ToolSpec]:
+        records = [entry for c in self.config.categories for entry in self._clone.records(c)]
+        return read_toolspecs(records)
+
+    @cached_property
+    def _client(self) -> Any:
+        return client_of(self.config.user_url, self.config.user_key_env)
+
+    # ---------------------------------------------------------------- data
+    def tasks(self, split: Split) -> Sequence[Task]:
+        """All tasks are for evaluation; none is for training."""
+        return list(self._tasks) if split == "eval" else []
+
+    def tools(self) -> Mapping[str, ToolSpec]:
+        """The functions of all tasks."""
+        return self._tools
+
+    def instructions(self, task: Task) -> str:
+        """One line of ours, and the clone's rules of the task's world."""
+        ours = (files("rods_acebench") / "instructions.md").read_text(encoding="utf-8").strip()
+        suffix = self.config.language
+        name = f"{'TRAVEL' if _travels(task) else 'BASE'}_PROMPT_{suffix.upper()}"
+        theirs = self._clone.texts(f"model_inference/prompt_{suffix}.py", [name])[name]
+        return f"{ours}\n\n{theirs.strip()}"
+
+    def data_hashes(self) -> Mapping[str, str]:
+        """Every file of the clone that the tasks are made of."""
+        if self._tasks:
+            self.instructions(self._tasks[0])
+        return self._clone.hashes
+
+    def protocol(self) -> str:
+        """How the tasks are played, in a line for reports."""
+        user = self.config.user
+        shown = "that says its whole instruction at once" if user == SCRIPTED else user
+        compared = "passed over" if self.config.class_names == "literal" else "compared too"
+        return (
+            f"ACEBench Agent ({self.config.language}): native tool calls, upstream's end-state "
+            f"check, misspelt classes {compared}; multi-turn with a user {shown}."
+        )
+
+    # ---------------------------------------------------------------- the world
+    def open(self, task: Task) -> AcebenchSession:
+        """A fresh world in the task's initial state."""
+        return open_session(self._clone, task.initial_state)
+
+    def user(self, task: Task) -> SimulatedUser | None:
+        """Somebody who answers, in multi-turn tasks."""
+        if category_of(task) != "multi_turn":
+            return None
+        instruction = task.turns[0].user
+        if self.config.user == SCRIPTED:
+            return ScriptedUser(instruction)
+        system = system_text(self._clone, _travels(task), instruction)
+        model = self.config.user.removeprefix(SERVED)
+        return ModelUser(self._client, model, system, GREETING[self.config.language])
+
+    def score(self, task: Task, trajectory: Trajectory) -> ProgressReward:
+        """The end state against the wanted one, after all turns."""
+        session = self.open(task)
+        start = session.state()
+        calls = [c for turn in trajectory.turns for step in turn for c in step.executed]
+        for call in calls:
+            session.call(call)
+        goal = goal_of(task.initial_state, self.config.class_names)
+        end = session.state()
+        return ProgressReward(verdicts=(verdict(goal, start, end, acted=bool(calls)),))
+
+
+def _travels(task: Task) -> bool:
+    classes = task.initial_state["classes"]
+    return isinstance(classes, list) and "BaseApi" not in classes
