@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from rods.errors import DataError
@@ -132,6 +132,10 @@ class Environment(Component, ABC):
         Several: a closed or preferred set to draw new entities from. Held-out entities never
         appear.
         """
+        return ()
+
+    def constants(self, state: JsonObject) -> Collection[JsonValue]:
+        """Texts and numbers of an initial state that variants keep, such as a catalogue's words."""
         return ()
 
     def phrase(self, tool: str) -> Phrase | None:

@@ -148,7 +148,8 @@ class _Search:
     # ------------------------------------------------------------------ what may not change
     @cached_property
     def _pinned(self) -> frozenset[Scalar]:
-        pinned: set[Scalar] = set()
+        kept = self.environment.constants(self.task.initial_state)
+        pinned: set[Scalar] = {v for v in kept if not isinstance(v, dict | list)}
         for source in self.sources:
             value, tool = source.value, self.trace.calls[source.call].name
             if source.kind is SourceKind.CONSTANT or self._fixed(tool, source.parameter, value):

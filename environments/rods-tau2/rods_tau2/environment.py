@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -15,15 +15,14 @@ from rods.interfaces import Component, Environment
 from rods.types import (
     JsonObject,
     JsonValue,
-    Phrase,
     ProgressReward,
     Split,
     Task,
     ToolSpec,
     Trajectory,
 )
-from rods_tau2 import suggestions
 from rods_tau2.asset import Asset, manifest, open_asset
+from rods_tau2.constants import constants
 from rods_tau2.domains import DOMAIN_NAMES, Domain, DomainName
 from rods_tau2.judging import Judge, acts_of
 from rods_tau2.recordings import read_acts, report, task_id_of
@@ -119,13 +118,9 @@ class Tau2Environment(Environment):
         """How to act, and the domain's policy."""
         return f"{self._conduct}\n\n<policy>\n{self._of(task).policy}\n</policy>"
 
-    def suggest(self, tool: str, parameter: str, state: JsonObject) -> Sequence[JsonValue]:
-        """One value where it must not change."""
-        return suggestions.suggest(tool, parameter)
-
-    def phrase(self, tool: str) -> Phrase | None:
-        """How customers ask for the tool."""
-        return suggestions.PHRASES.get(tool)
+    def constants(self, state: JsonObject) -> Collection[JsonValue]:
+        """Everything but people, addresses and ids: goods, options, prices, what is owned."""
+        return constants(state)
 
     def data_hashes(self) -> Mapping[str, str]:
         """Every file of the pinned release that is used."""
