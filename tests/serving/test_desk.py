@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rods.errors import ConfigError
@@ -78,6 +78,7 @@ JSON = st.recursive(
 NAMES = st.sampled_from([*CONTROLS, *WORLD.tools(), "", "__class__", "close"])
 
 
+@settings(max_examples=25)
 @given(st.lists(st.tuples(NAMES, st.dictionaries(st.text(max_size=8), JSON)), max_size=6))
 def test_no_client_can_make_it_raise_or_make_it_say_what_is_no_json(
     calls: list[tuple[str, dict[str, Any]]],

@@ -13,6 +13,8 @@ from rods.serving import TaskShelf
 from rods.serving.desk import Desk
 from rods.serving.front import Front, Sessions
 from rods.testing import FakeEnvironment
+from rods.testing.agents import reference, silent
+from rods.types import Task
 
 WORLD = FakeEnvironment()
 SHELF = TaskShelf(WORLD)
@@ -108,3 +110,44 @@ def test_a_session_that_nobody_uses_is_forgotten() -> None:
     sessions.seat("b")
     assert first.play.done
     assert sessions.seat("a").desk is not first
+
+
+async def _verdict(client: Client, task: Task, agent: Any) -> dict[str, Any]:
+    await client.call_tool("rods_reset", {"task_id": task.id})
+    for message in agent(task):
+        for call in message.calls:
+            await client.call_tool(call.name, call.arguments)
+        if not message.calls:
+            await client.call_tool("rods_end_turn", {"content": message.content})
+    verdict = (await client.call_tool("rods_verify", {})).structured_content
+    assert verdict is not None
+    return dict(verdict)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("rods_office.environment", "OfficeEnvironment"),
+        ("rods_bfcl.environment", "BfclEnvironment"),
+    ],
+)
+def test_the_reference_earns_one_in_real_worlds_and_silence_passes_nothing(
+    module: str, name: str
+) -> None:
+    world = getattr(pytest.importorskip(module), name)()
+    tasks = {task.kind: task for task in world.tasks("eval")}  # one of each kind
+    shelf = TaskShelf(world, ("eval",))
+    server = Front(world.name, "1", Sessions(lambda: Desk(world, shelf)), http=False)
+
+    async def check() -> None:
+        async with Client(server) as client:
+            for task in tasks.values():
+                solved = await _verdict(client, task, reference)
+                assert (solved["reward"], solved["solved"]) == (1.0, True), task.id
+                idle = await _verdict(client, task, silent)
+                judged = [turn for turn in idle["turns"] if turn["judged"]]
+                assert judged
+                assert not any(t["state_ok"] and t["response_ok"] and t["acted"] for t in judged)
+
+    anyio.run(check)
+    world.close()
