@@ -74,8 +74,8 @@ def test_synth_shows_its_bill_and_makes_a_sound_task(url: str, tmp_path: Path) -
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["admitted"] == 1
-    (asked,) = report["lm"].values()
-    assert asked["calls"] > 0
+    assert report["lm"]["all"]["calls"] > 0
+    assert report["funnel"]["admitted"]["total"] == 1
     (line,) = out.read_text().splitlines()
     assert earned(Task.model_validate_json(line)) == 1.0
 
