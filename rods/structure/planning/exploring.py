@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from typing import Any
 
+from rods.errors import WorldError
 from rods.interfaces import Environment
 from rods.structure.leaves import walk
 from rods.structure.planning.catalog import Catalog, Flow, ParameterFacts, ToolFacts
@@ -130,8 +132,11 @@ class Explorer:
         assert world.failed is not None
         calls = [*world.calls, world.failed]
         try:
-            session = self._environment.open(task.model_copy(update={"initial_state": state}))
-            return not any(self._judgement.fails(call, session.call(call)) for call in calls)
+            changed = task.model_copy(update={"initial_state": state})
+            with closing(self._environment.open(changed)) as session:
+                return not any(self._judgement.fails(call, session.call(call)) for call in calls)
+        except WorldError:
+            raise  # an outage tells nothing about the change
         except Exception:  # noqa: BLE001 - a world may refuse a changed state in any way
             return False
 

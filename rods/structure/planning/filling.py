@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
+from rods.errors import WorldError
 from rods.interfaces import Environment
-from rods.structure.leaves import Scalar, walk
 from rods.structure.planning.assigning import Assignment
 from rods.structure.planning.catalog import Catalog
+from rods.structure.planning.combining import Made, combinations, is_topic
 from rods.structure.planning.effects import Judgement, Shadows
 from rods.structure.planning.guidance import Guide
 from rods.structure.planning.options import Strictness
@@ -20,11 +22,10 @@ from rods.structure.planning.values import Draw, Place, Values
 from rods.structure.planning.world import Donor, Said, World, tells
 from rods.structure.proposal import Patch
 from rods.structure.schema import CallValidator
-from rods.types import JsonValue, ToolCall
+from rods.types import ToolCall
 
 _ASSIGNMENTS = 3
 _TRIES = 8  # calls made for one assignment; one that needs the wrong calls counts double
-_COMBINATIONS = 16  # of values for one assignment that are looked at
 _OTHERS = 4  # functions that one is chosen from
 _PATCHES_TRIED = 4
 _HOPELESS = 8  # patches of one kind of failure in a row that did not help
@@ -50,16 +51,6 @@ class Failures:
 
     reasons: Counter[str] = field(default_factory=Counter)
     calls: Counter[str] = field(default_factory=Counter)
-
-
-@dataclass(slots=True)
-class _Made:
-    """A call with what the user says for it."""
-
-    call: ToolCall
-    said: tuple[str, ...]
-    unsaid: tuple[Scalar, ...]  # values that come from elsewhere
-    holes: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,32 +80,6 @@ class Means:
         return World(self.environment, donor, self.catalog, self.judgement)
 
 
-def _made(name: str, arguments: dict[str, JsonValue], drawn: list[Draw]) -> _Made:
-    pairs = list(zip(arguments, drawn, strict=True))
-    unsaid = (leaf for _, draw in pairs if not draw.plain for _, leaf in walk(draw.value))
-    return _Made(
-        ToolCall.model_construct(name=name, arguments=arguments),
-        tuple(text for _, draw in pairs for text in draw.said),
-        tuple(leaf for leaf in unsaid if leaf is not None and not isinstance(leaf, bool)),
-        frozenset(parameter for parameter, draw in pairs if draw.hole),
-    )
-
-
-def _different(pools: list[list[Draw]]) -> Iterator[int]:
-    """The best draw of every pool that no pool before has given."""
-    taken: list[JsonValue] = []
-    for pool in pools:
-        new = (i for i, draw in enumerate(pool) if draw.value not in taken)
-        chosen = next(new, 0)
-        taken.append(pool[chosen].value)
-        yield chosen
-
-
-def _is_topic(text: str) -> bool:
-    """A name that a sentence can be about, not an id and not a sentence."""
-    return 2 < len(text) < 30 and text.count(" ") < 2 and text.replace(" ", "").isalpha()
-
-
 class Filling:
     """One sequence of functions on its way to a plan: values, then a patch, then a swap."""
 
@@ -135,11 +100,11 @@ class Filling:
         self._said = Said()
         self._patches: list[Patch] = []
         self._swaps = 0
-        self._kept: list[_Made] = []
+        self._kept: list[Made] = []
         per_turn = space.skeleton.calls_per_turn
         self._turns = [turn for turn, count in enumerate(per_turn) for _ in range(count)]
         self.reached = 0  # calls that worked
-        self._broken: _Made | None = None  # what the world answered with an error
+        self._broken: Made | None = None  # what the world answered with an error
         self._error = ""
 
     def _guide(self) -> Guide | None:
@@ -183,14 +148,14 @@ class Filling:
             self._names[call] = other
         return other is not None
 
-    def _keep(self, call: int, made: _Made) -> None:
+    def _keep(self, call: int, made: Made) -> None:
         """The call belongs to the plan."""
         if self._shadows is not None:
             self._shadows.keep(made.call)
         if self._world.guide is not None and made.call.name not in self._means.reads:
             self._world.guide.forget()
         self._said.say(self._turns[call], made.said)
-        self._world.topics.extend(filter(_is_topic, made.said))
+        self._world.topics.extend(filter(is_topic, made.said))
         self._said.guard(self._turns[call], made.unsaid)
         self._kept.append(made)
 
@@ -208,7 +173,7 @@ class Filling:
         return self._rng.choices(found, weights)[0] if found else None
 
     # ------------------------------------------------------------------------ values
-    def _made(self, call: int, failures: Failures) -> _Made | None:
+    def _made(self, call: int, failures: Failures) -> Made | None:
         """The call has been made with values that carry its labels."""
         self._broken = None
         guide, wanted = self._world.guide, self._wanted(call)
@@ -222,7 +187,7 @@ class Filling:
             failures.calls[f"{self._names[call]}: {reason[:60]}"] += 1
         return made
 
-    def _made_as_labelled(self, call: int) -> tuple[_Made | None, str]:
+    def _made_as_labelled(self, call: int) -> tuple[Made | None, str]:
         labels, name = self._space.skeleton.labels[call], self._names[call]
         options = self._means.search.assigner.assignments(
             name, labels, feeders(labels, self._names)
@@ -251,11 +216,11 @@ class Filling:
 
     def _tried(
         self, call: int, assignment: Assignment, pools: list[list[Draw]]
-    ) -> tuple[_Made | None, str]:
+    ) -> tuple[Made | None, str]:
         name, reason, left = self._names[call], "", _TRIES
-        for drawn in self._combinations(pools):
+        for drawn in combinations(pools, self._rng):
             arguments = {p: draw.value for p, draw in zip(assignment, drawn, strict=True)}
-            made = _made(name, arguments, drawn)
+            made = Made.of(name, arguments, drawn)
             problem = self._clash(call, made) or self._means.validator.problem(made.call)
             if not problem:
                 problem = self._attempt(call, made)
@@ -269,24 +234,10 @@ class Filling:
                 break
         return None, reason
 
-    def _combinations(self, pools: list[list[Draw]]) -> Iterator[list[Draw]]:
-        """Different choices of one value each: the best ones, then others, good ones likelier."""
-        sizes = [len(pool) for pool in pools]
-        if len(pools) == 1:
-            yield from ([draw] for draw in pools[0])
-            return
-        seen = {best := tuple(_different(pools))}
-        yield [pool[i] for pool, i in zip(pools, best, strict=True)]
-        for _ in range(_COMBINATIONS if max(sizes, default=0) > 1 else 0):
-            chosen = tuple(int(size * self._rng.random() ** 2) for size in sizes)
-            if chosen not in seen:
-                seen.add(chosen)
-                yield [pool[i] for pool, i in zip(pools, chosen, strict=True)]
-
     def _wanted(self, call: int) -> frozenset[int]:
         return frozenset(i for i, j in self._space.skeleton.hard if j == call)
 
-    def _other_edges(self, call: int, made: _Made) -> str | None:
+    def _other_edges(self, call: int, made: Made) -> str | None:
         """The call has been undone where it needs other calls than the seed's does."""
         if self._shadows is None:
             return None
@@ -297,7 +248,7 @@ class Filling:
         self._world.undo()
         return _TOO_MUCH if needed - wanted else "needs too little"
 
-    def _clash(self, call: int, made: _Made) -> str | None:
+    def _clash(self, call: int, made: Made) -> str | None:
         """What is said would change where another value of the turn comes from."""
         texts = [v for v in made.call.arguments.values() if isinstance(v, str) and len(v) > 1]
         if len(texts) != len(set(texts)):
@@ -306,7 +257,7 @@ class Filling:
             return "said elsewhere"
         return None
 
-    def _attempt(self, call: int, made: _Made) -> str:
+    def _attempt(self, call: int, made: Made) -> str:
         self._world.failed = None
         alone = self._space.skeleton.calls_per_turn[self._turns[call]] == 1
         later = any(i == call for i, _ in self._space.skeleton.hard)
@@ -316,7 +267,7 @@ class Filling:
         return reason
 
     # ------------------------------------------------------------------------ patches
-    def _made_after_patch(self) -> _Made | None:
+    def _made_after_patch(self) -> Made | None:
         """The first call that failed works, with the same arguments, in a changed world."""
         made = self._broken
         if made is None or len(self._patches) >= self._means.max_patches:
@@ -339,25 +290,36 @@ class Filling:
 
     def _works(self, patch: Patch, call: ToolCall) -> bool:
         """All calls so far and this one work after the change; the world is then the new one."""
-        means, task = self._means, self._world.donor.task
-        state = patched(task.initial_state, [patch])
-        try:
-            donor = Donor.of(means.environment, task.model_copy(update={"initial_state": state}))
-            world = means.world(donor)
-            again = (*self._world.calls, call)
-            made = all(world.attempt(each, quiet=True) is None for each in again)
-            if not made or world.contents[:-1] != self._world.contents:
-                world.close()  # an answer that shows the change would be where the value is from
-                return False
-        except Exception:  # noqa: BLE001 - a world may refuse a changed state in any way
+        world = self._replayed(patch, call)
+        if world is None:
             return False
-        shadows = self._shadowed(donor, world.calls)
+        shadows = self._shadowed(world.donor, world.calls)
         if shadows is not None and shadows.needed_by(call) != self._wanted(len(self._kept)):
             shadows.close()
             world.close()
             return False
         self._replace(world, shadows)
         return True
+
+    def _replayed(self, patch: Patch, call: ToolCall) -> World | None:
+        """A changed world in which all calls so far answered as before, and this one worked."""
+        means, task = self._means, self._world.donor.task
+        state = patched(task.initial_state, [patch])
+        with ExitStack() as stack:
+            try:
+                changed = task.model_copy(update={"initial_state": state})
+                world = means.world(Donor.of(means.environment, changed))
+                stack.callback(world.close)
+                again = (*self._world.calls, call)
+                made = all(world.attempt(each, quiet=True) is None for each in again)
+            except WorldError:
+                raise  # an outage tells nothing about the change
+            except Exception:  # noqa: BLE001 - a world may refuse a changed state in any way
+                return None
+            if not made or world.contents[:-1] != self._world.contents:
+                return None  # an answer that shows the change would be where the value is from
+            stack.pop_all()
+            return world
 
     def _shadowed(self, donor: Donor, calls: Sequence[ToolCall]) -> Shadows | None:
         """The shadows of all calls but the last."""
