@@ -16,7 +16,8 @@ from rods.plugin_options import describe, options
 from rods.types import TrainingStage
 
 PAGE = Path(__file__).parents[1] / "docs" / "options.md"
-PLUGINS = ("builtin", "acebench", "agentdojo", "bfcl", "mcp", "office", "tau2", "grpo-trl")  # every plugin of this repository
+# Every plugin of this repository.
+PLUGINS = ("builtin", "acebench", "agentdojo", "bfcl", "mcp", "office", "tau2", "grpo-trl")
 HEAD = """# Options
 
 <!-- scripts/option_tables.py writes this page -->
