@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rods.errors import ConfigError, PluginError, did_you_mean
 from rods.plugin_manager import BUILTIN, Plugins, installed, load_plugins
+
+_ONE = "environment:"  # in front of a world's name: a setting of that world alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,26 @@ class Row:
         """The settings as ``-o`` takes them."""
         named = {"name": self.environment, **self.settings}
         return [f"environment.{key}={json.dumps(value)}" for key, value in named.items()]
+
+
+def overrides_of(row: Row, overrides: Sequence[str], rows: Sequence[Row]) -> list[str]:
+    """Every ``-o`` for this row: its own, those for all, and ``environment:NAME.key=value``.
+
+    A ConfigError for a NAME that no row has: nobody would get that setting.
+    """
+    chosen = list(row.overrides)
+    for text in overrides:
+        name = text.partition(".")[0]
+        if not name.startswith(_ONE):
+            chosen.append(text)
+            continue
+        known = {other.environment for other in rows}
+        world = name.removeprefix(_ONE)
+        if world not in known:
+            raise ConfigError(f"-o {text}: no row plays {world!r}. {did_you_mean(world, known)}")
+        if world == row.environment:
+            chosen.append("environment" + text.removeprefix(name))
+    return chosen
 
 
 def suite_rows(suite: str) -> tuple[list[Row], list[str]]:

@@ -37,6 +37,8 @@ A trajectory line of BFCL is {"task_id": "multi_turn_base_0", "trajectory": [tur
 with calls as strings, such as "cd(folder='documents')". Each line comes out with valid, turn_ok,
 state_ok, response_ok, progress {judged, all, abstain} and error (replaced if it had them); its
 other keys are kept.
+A suite takes settings of one world as -o environment:NAME.key=value; -o environment.key=value is
+for all of its worlds.
 The file under --out is complete or has the suffix .partial; what was done is never lost, and the
 same command with --policy goes on from it."""
 

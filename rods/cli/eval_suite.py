@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def evaluate_suite(policy: str, options: Mapping[str, Any], as_json: bool) -> int:
     """Play all rows; those that could not be played say why, and then the exit status is 1."""
-    from rods.suites import suite_rows
+    from rods.suites import overrides_of, suite_rows
 
     folder = options["out"]
     if folder is not None and folder.exists() and not folder.is_dir():
@@ -26,7 +26,11 @@ def evaluate_suite(policy: str, options: Mapping[str, Any], as_json: bool) -> in
     rows, faults = suite_rows(options["suite"])
     for fault in faults:
         say(f"Left out: {fault}")
-    reports = [_report(row, policy, options) for row in rows]
+    settings = [overrides_of(row, options["overrides"], rows) for row in rows]
+    reports = [
+        _report(row, policy, {**options, "overrides": own})
+        for row, own in zip(rows, settings, strict=True)
+    ]
     result = {"suite": options["suite"], "policy": policy, "rows": reports}
     if as_json:
         print_json(result)
@@ -47,8 +51,7 @@ def _report(row: Row, policy: str, options: Mapping[str, Any]) -> dict[str, Any]
 
 def _played(row: Row, policy: str, options: Mapping[str, Any]) -> dict[str, Any]:
     plugins = ",".join([row.plugin, *(options["plugins"] or "").split(",")]).strip(",")
-    overrides = (*row.overrides, *options["overrides"])
-    parts = parts_without_demo(plugins, options["config"], overrides)
+    parts = parts_without_demo(plugins, options["config"], options["overrides"])
     mine = {**options, "out": _file(options["out"], row)}
     with player(policy, parts, mine) as playing, world(parts) as environment:
         out = unfinished_of(playing, parts, mine)

@@ -65,6 +65,15 @@ def test_each_row_keeps_its_rollouts_in_a_file_of_the_folder(
     ]
 
 
+def test_a_setting_can_be_for_one_world_alone(here: Rods, policy: Path) -> None:
+    for setting, sizes in (("environment:stockroom.tasks=5", [5, 5]), ("run.seed=4", [4, 8])):
+        done = evaluate(here, "stock", policy, "--json", "-o", setting)
+        assert [row["n"] for row in json.loads(done.stdout)["rows"]] == sizes
+    nobody = evaluate(here, "stock", policy, "-o", "environment:stokroom.tasks=5")
+    assert nobody.returncode == 2
+    assert "Did you mean 'stockroom'?" in nobody.stderr
+
+
 def test_bad_input_is_one_line(here: Rods, policy: Path, tmp_path: Path) -> None:
     unknown = evaluate(here, "stocks", policy)
     assert (unknown.returncode, unknown.stdout) == (2, "")
