@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rods.cli.eval_policy import cells, played, player, unfinished_of, world
 from rods.cli.options import parts_without_demo
-from rods.cli.output import print_json, print_pairs, print_table, say
+from rods.cli.output import data_line, print_json, print_pairs, print_table, say
 from rods.errors import ConfigError, RodsError
 
 if TYPE_CHECKING:
@@ -45,8 +45,9 @@ def _report(row: Row, policy: str, options: Mapping[str, Any]) -> dict[str, Any]
     try:
         return {"label": row.label, **_played(row, policy, options)}
     except RodsError as error:
-        say(f"{row.label}: {error}")
-        return {"label": row.label, "plugin": row.plugin, "error": str(error)}
+        why = str(error).replace("-o environment.", f"-o environment:{row.environment}.")
+        say(f"{row.label}: {why}")
+        return {"label": row.label, "plugin": row.plugin, "error": why}
 
 
 def _played(row: Row, policy: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,5 +92,5 @@ def _below(report: Mapping[str, Any]) -> dict[str, object]:
         "protocol": report["protocol"] or "tasks and verdicts of the world, turn by turn",
         "rollouts a task": report["samples"],
         "unscored (an outage)": report["unscored_rollouts"],
-        **{f"data {source}": f"sha256 {d[:12]}" for source, d in report["data_hashes"].items()},
+        **data_line(report["data_hashes"]),
     }
