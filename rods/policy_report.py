@@ -6,34 +6,18 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 from rods.errors import DataError
 from rods.evaluation import held_out, overview, score_groups
 from rods.interfaces import Environment
 from rods.jsonl import JsonlWriter, dump_line
-from rods.preparation import Preparation
+from rods.preparation import Policy, Preparation
 from rods.run_dir import group_record
 from rods.types import RolloutGroup, Split, Task
 from rods.unfinished import Unfinished
 
 PART = 256  # rollouts between two writings; what trainers sample at once
-
-
-class Policy(Protocol):
-    """Whoever plays tasks: a trainer with its present policy, or a model of a server."""
-
-    def evaluate(
-        self,
-        tasks: Sequence[Task],
-        environment: Environment,
-        *,
-        k: int,
-        seed: int,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> list[RolloutGroup]:
-        """k sampled rollouts of every task, in the order of ``tasks``."""
-        ...
 
 
 def evaluate_policy(

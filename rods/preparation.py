@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
+from pydantic import ValidationError
+
+from rods.errors import DataError
+from rods.files import append_line, read_lines, repair_lines, write_atomic
 from rods.interfaces import Environment
 from rods.types import Rollout, RolloutGroup, Task
 
 
-class Player(Protocol):
-    """The part of a policy that is used here."""
+class Policy(Protocol):
+    """Whoever plays tasks: a trainer with its present policy, or a model of a server."""
 
     def evaluate(
         self,
@@ -33,7 +36,7 @@ class Preparation:
 
     def __init__(
         self,
-        player: Player,
+        policy: Policy,
         environment: Environment,
         *,
         seed: int,
@@ -42,7 +45,7 @@ class Preparation:
         progress: Callable[[], None] | None = None,
     ) -> None:
         """``terms`` names all that the rollouts depend on; a file of other terms is replaced."""
-        self._player, self._environment, self._seed = player, environment, seed
+        self._policy, self._environment, self._seed = policy, environment, seed
         self._file, self._terms, self._progress = file, terms, progress
         self._known = _read(file, terms) if file is not None else {}
 
@@ -57,7 +60,7 @@ class Preparation:
         return [new[t.id] if t.id in new else self._known[t.id] for t in tasks]
 
     def _sampled(self, tasks: Sequence[Task]) -> list[Rollout]:
-        groups = self._player.evaluate(
+        groups = self._policy.evaluate(
             tasks, self._environment, k=1, seed=self._seed, progress=self._moved
         )
         return [group.rollouts[0] for group in groups]
@@ -70,23 +73,19 @@ class Preparation:
         if self._file is None:
             return
         if not self._known:
-            self._file.write_text(json.dumps({"terms": self._terms}) + "\n", encoding="utf-8")
+            write_atomic(self._file, json.dumps({"terms": self._terms}) + "\n")
         self._known[task.id] = rollout
         line = {"task_id": task.id, "rollout": rollout.model_dump(mode="json")}
-        with self._file.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        append_line(self._file, json.dumps(line))
 
 
 def _read(file: Path, terms: str) -> dict[str, Rollout]:
-    """Task id -> its rollout; the lines before the first that is torn, if the terms are these."""
-    if not file.is_file():
+    """Task id -> its rollout, if the terms are these; a line that a kill tore is cut off."""
+    repair_lines(file)
+    first, *lines = read_lines(file) or [{}]
+    if first.get("terms") != terms:
         return {}
-    first, *lines = file.read_text(encoding="utf-8").splitlines() or [""]
-    known: dict[str, Rollout] = {}
-    with suppress(ValueError, KeyError, TypeError):  # a kill within a line: those before are whole
-        if json.loads(first)["terms"] != terms:
-            return {}
-        for line in lines:
-            record: Any = json.loads(line)
-            known[record["task_id"]] = Rollout.model_validate(record["rollout"])
-    return known
+    try:
+        return {line["task_id"]: Rollout.model_validate(line["rollout"]) for line in lines}
+    except (KeyError, ValidationError) as error:
+        raise DataError(f"{file} is damaged; begin anew with --force.") from error

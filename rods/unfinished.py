@@ -77,7 +77,7 @@ def unfinished(out: Path, terms: Mapping[str, Any], *, anew: bool = False) -> Un
         return found
     if _digest_of(found.card) != found.digest:
         raise DataError(
-            f"{found.partial} is of an evaluation with other settings, of another policy; rename "
+            f"{found.partial} is of an evaluation with other settings or of another policy; rename "
             "it to keep it, or begin anew with --force."
         )
     with suppress(DataError):  # a kill within a block of a packed file: the lines before are whole

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rods.errors import DataError
 from rods.interfaces import Environment
 from rods.policy_report import evaluate_policy
 from rods.preparation import Preparation
@@ -75,6 +76,19 @@ def test_an_outage_and_a_torn_line_are_played_again(world: FakeEnvironment, tmp_
     torn = Player()
     prepared(torn, world, file)
     assert len(torn.played) == 1
+    whole = Player()
+    prepared(whole, world, file)
+    assert whole.played == []  # what was played after the torn line is found too
+
+
+def test_a_damaged_line_is_named_not_played_over(world: FakeEnvironment, tmp_path: Path) -> None:
+    file = tmp_path / "before.jsonl"
+    prepared(Player(), world, file)
+    head, *lines = file.read_text().splitlines()
+    for damaged in ("{", '{"task_id": 1}'):
+        file.write_text("\n".join((head, damaged, *lines, "")))
+        with pytest.raises(DataError, match="is damaged"):
+            prepared(Player(), world, file)
 
 
 def test_without_a_file_nothing_is_kept(world: FakeEnvironment, tmp_path: Path) -> None:

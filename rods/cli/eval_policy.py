@@ -18,7 +18,7 @@ from rods.served.config import HOSTED, SERVED
 
 if TYPE_CHECKING:
     from rods.assembly import Assembly
-    from rods.policy_report import Policy
+    from rods.preparation import Policy
     from rods.unfinished import Unfinished
 
 SERVED_FLAGS = {
