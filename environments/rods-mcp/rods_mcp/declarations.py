@@ -30,10 +30,17 @@ class Declared:
 
 
 def declared(config: McpConfig) -> Declared:
-    """The settings with the server's declaration under them; ConfigErrors name the key."""
+    """The settings with the server's declaration under them; ConfigErrors name the key.
+
+    A setting at its default counts as left out: the settings of a run are written out in full, and
+    mean the same when they are read again.
+    """
     known = _declaration(config)
     values = {key: value for key, value in known.items() if key not in _OWN_KEYS}
-    for key, value in config.model_dump(exclude_unset=True).items():
+    given = config.model_dump(exclude_defaults=True)
+    if config.allow:
+        values.pop("deny", None)
+    for key, value in given.items():
         if key in _JOINED and key in values:
             value = {**values[key], **value} if isinstance(value, dict) else [*values[key], *value]
         values[key] = value
@@ -62,7 +69,9 @@ def _command(config: McpConfig, known: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _from_here(word: str) -> str:
     """A path as the user meant it: servers are started in folders of their own."""
-    return os.path.abspath(word) if "/" in word and os.path.exists(word) else word
+    if "/" in word and os.path.exists(word):
+        return os.path.abspath(word)
+    return os.path.abspath(word) if os.path.isfile(word) else word
 
 
 def _declaration(config: McpConfig) -> Mapping[str, Any]:

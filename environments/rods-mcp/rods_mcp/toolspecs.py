@@ -14,16 +14,11 @@ from rods_mcp.config import McpConfig
 def toolspecs(listed: Sequence[JsonObject], options: McpConfig) -> dict[str, ToolSpec]:
     """Name -> specification of every tool that a policy may have, in the server's order."""
     names = [str(tool["name"]) for tool in listed]
-    for key in ("allow", "deny"):
-        for pattern in getattr(options, key):
-            if key == "allow" and not any(fnmatch(name, pattern) for name in names):
-                raise ConfigError(
-                    f"environment.{key}: no tool is called {pattern!r}. "
-                    f"{did_you_mean(pattern, names)}"
-                )
-    unknown = sorted(set(options.effects) - set(names))
-    if unknown and "effects" in options.model_fields_set and not options.profile:
-        raise ConfigError(f"environment.effects: no tool is called {unknown[0]!r}.")
+    for pattern in options.allow:
+        if not any(fnmatch(name, pattern) for name in names):
+            raise ConfigError(
+                f"environment.allow: no tool is called {pattern!r}. {did_you_mean(pattern, names)}"
+            )
     specs = {str(t["name"]): _spec(t, options) for t in listed if offered(str(t["name"]), options)}
     if not specs:
         raise ConfigError(
@@ -35,13 +30,9 @@ def toolspecs(listed: Sequence[JsonObject], options: McpConfig) -> dict[str, Too
 
 def offered(name: str, options: McpConfig) -> bool:
     """The tool is allowed, and neither denied nor a part of resets and snapshots."""
-    if options.allow:
-        return any(fnmatch(name, pattern) for pattern in options.allow) and not any(
-            fnmatch(name, pattern) for pattern in options.deny
-        )
-    if name in _machinery(options):
+    if name in _machinery(options) or any(fnmatch(name, one) for one in options.deny):
         return False
-    return not any(fnmatch(name, pattern) for pattern in options.deny)
+    return not options.allow or any(fnmatch(name, one) for one in options.allow)
 
 
 def _machinery(options: McpConfig) -> set[str]:

@@ -75,8 +75,18 @@ def test_a_python_server_conforms(name: str, world: World) -> None:
 
 @pytest.mark.parametrize("reset", ["respawn", "argument"])
 def test_a_server_that_outlives_its_process_is_reset_as_declared(reset: str, world: World) -> None:
-    command = f"{sys.executable} -m {PYTHON['tau2-mock']}"
-    environment = world(server=command, profile="tau2-mock", reset=reset, state_files=(), **FEW)
+    environment = world(
+        server=f"{sys.executable} -m {PYTHON['tau2-mock']}",
+        profile="none",
+        env={"TAU2_MOCK_MCP_STATE_DIR": "{workdir}/states"},
+        allow=("get_users", "create_task", "check_notifications", "dismiss_notification"),
+        effects={"get_users": "read", "check_notifications": "read"},
+        results="structured",
+        answer="$.parsed_content",
+        reset=reset,
+        reset_argument="state_key",
+        **FEW,
+    )
     assert "state_key" not in environment.tools()["create_task"].properties
     assert len(environment.tasks("train")) == FEW["n_train"]  # the probe has reused the server
 

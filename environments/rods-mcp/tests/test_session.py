@@ -257,3 +257,13 @@ def test_a_setting_that_cannot_be_is_refused_before_anything_starts(
 ) -> None:
     with pytest.raises(ConfigError, match=said):
         world(**options)
+
+
+def test_settings_written_out_in_full_mean_the_same(world: World) -> None:
+    known = world(server="npx -y @modelcontextprotocol/server-filesystem", warm=5)
+    again = type(known)(type(known).Config.model_validate(known.config.model_dump(mode="json")))
+    assert again.options == known.options
+    assert known.options.reset == "files"
+    assert "read_media_file" in known.options.deny
+    chosen = world(server="npx server-filesystem", allow=("read_media_file",), reset="respawn")
+    assert (chosen.options.deny, chosen.options.reset) == ((), "respawn")
