@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,12 +17,14 @@ from rods.errors import ConfigError
 
 if TYPE_CHECKING:
     from rods.interfaces import Environment
+    from rods.serving.desk import Desk
 
 EPILOG = """\b
 Examples
   rods serve office                         stdio: an MCP client starts this command itself
   rods serve office --port 8000             HTTP: http://127.0.0.1:8000/mcp, many clients at once
   rods serve bfcl --split eval -o environment.empty_turns=judged --port 0
+  rods serve office --task office-easy-0-train-0   an agent finds the task, and need not reset
 \b
 The policy sees the world's tools. The trainer calls rods_tasks, rods_reset, rods_end_turn,
 rods_snapshot, rods_restore, rods_progress and rods_verify, which are listed with --list-control
@@ -41,6 +43,7 @@ only. Each client session is one episode at a time."""
 )
 @click.option("--port", type=click.IntRange(0, 65535), help="HTTP; 0: any.  [default: stdio]")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option("--task", metavar="ID", help="Begin every session with this task.")
 @click.option("--list-control", is_flag=True, help="List the trainer's tools beside the world's.")
 @click.option(
     "--calls-per-turn",
@@ -56,6 +59,7 @@ def command(
     split: Any,
     port: int | None,
     host: str,
+    task: str | None,
     list_control: bool,
     calls_per_turn: int,
 ) -> int:
@@ -72,35 +76,43 @@ def command(
     with redirect_stdout(sys.stderr):  # whatever a plugin prints is not the protocol
         environment = parts_without_demo(plugin, config, overrides).environment()
     try:
-        _serve(environment, split, port, host, list_control, calls_per_turn)
+        desks = _desks(environment, split, task, list_control, calls_per_turn)
+        _serve(environment.name, desks, port, host)
     finally:
         environment.close()
     return 0
 
 
-def _serve(
+def _desks(
     environment: Environment,
     split: Any,
-    port: int | None,
-    host: str,
+    task: str | None,
     list_control: bool,
     calls_per_turn: int,
-) -> None:
-    from rods import __version__
+) -> Callable[[], Desk]:
+    """Makes a place for a client; faults of the command line are found before the first comes."""
     from rods.episode import EpisodeLimits
     from rods.serving.desk import Desk, refuse_taken_names
-    from rods.serving.front import Front, Sessions
     from rods.serving.shelf import TaskShelf
-    from rods.serving.transports import serve_http, serve_stdio
 
     refuse_taken_names(environment)
     shelf = TaskShelf(environment, ("train", "eval") if split == "both" else (split,))
     if not shelf.tasks():
         raise ConfigError(f"{environment.name} has no task in the split {split!r}; try another.")
+    if task is not None:
+        shelf.task(task)
     limits = EpisodeLimits(max_steps_per_turn=calls_per_turn)
-    sessions = Sessions(lambda: Desk(environment, shelf, limits, list_control))
-    front = Front(environment.name, __version__, sessions, http=port is not None)
+    return lambda: Desk(environment, shelf, limits, list_control, task)
+
+
+def _serve(name: str, desks: Callable[[], Desk], port: int | None, host: str) -> None:
+    from rods import __version__
+    from rods.serving.front import Front, Sessions
+    from rods.serving.transports import serve_http, serve_stdio
+
+    sessions = Sessions(desks)
+    front = Front(name, __version__, sessions, http=port is not None)
     if port is None:
         serve_stdio(front, sessions)
     else:
-        serve_http(front, sessions, host, port, lambda url: say(f"{environment.name}: {url}"))
+        serve_http(front, sessions, host, port, lambda url: say(f"{name}: {url}"))

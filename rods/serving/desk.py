@@ -52,7 +52,9 @@ class Desk:
         shelf: TaskShelf,
         limits: EpisodeLimits = LIMITS,
         list_control: bool = False,
+        task_id: str | None = None,
     ) -> None:
+        """``task_id``: the client finds an episode of this task, and need not reset."""
         refuse_taken_names(environment)
         self.environment = environment
         self.play = InteractiveEpisode(environment, limits, shelf)
@@ -67,6 +69,8 @@ class Desk:
             "rods_progress": self._progress,
             "rods_verify": self._verify,
         }
+        if task_id is not None:  # an outage is told by the first call
+            self.call("rods_reset", {"task_id": task_id})
 
     def tools(self) -> list[ToolSpec]:
         """The tools to list: those of the task at this turn, all of the world before a reset."""

@@ -19,6 +19,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Too
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from rods.serving.desk import Answer, Desk
+from rods.types import ToolSpec
 
 IDLE_S = 1800.0  # after which a session over HTTP ends by itself
 _HEADER = "mcp-session-id"
@@ -101,11 +102,7 @@ class Front(Server[Any]):
     async def _list_tools(self, ctx: Any, params: Any) -> types.ListToolsResult:
         seat = self._seat(ctx)
         specs = seat.desk.tools() if seat is not None else []
-        tools = [
-            types.Tool(name=s.name, description=s.description, input_schema=s.parameters)
-            for s in specs
-        ]
-        return types.ListToolsResult(tools=tools)
+        return types.ListToolsResult(tools=[_shown(spec) for spec in specs])
 
     async def _call_tool(
         self, ctx: Any, params: types.CallToolRequestParams
@@ -138,6 +135,17 @@ class Front(Server[Any]):
             ttl_ms=0,
             cache_scope="public",
         )
+
+
+def _shown(spec: ToolSpec) -> types.Tool:
+    """The tool as MCP describes it; what is known of its effect is a hint."""
+    known = spec.effect != "unknown"
+    return types.Tool(
+        name=spec.name,
+        description=spec.description,
+        input_schema=spec.parameters,
+        annotations=types.ToolAnnotations(read_only_hint=spec.effect == "read") if known else None,
+    )
 
 
 def _result(answer: Answer) -> types.CallToolResult:

