@@ -62,7 +62,7 @@ def play_reference(environment: Environment, task: Task) -> Rollout:
             if not episode.done:
                 episode.advance(AssistantMessage(calls=turn.reference[start : start + size]))
         if not episode.done:
-            episode.advance(AssistantMessage())
+            episode.advance(AssistantMessage(content=turn.answer))
     return episode.finish()
 
 

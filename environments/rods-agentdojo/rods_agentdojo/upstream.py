@@ -61,8 +61,14 @@ def _modules(asset: Asset) -> UpstreamModules:
             "agentdojo.task_suite.task_suite": reading,
             f"{tools}.email_client": _freeze,
             f"{tools}.cloud_drive_client": _freeze,
+            f"{tools}.calendar_client": _order,
         },
     )
+
+
+def _order(module: ModuleType) -> None:
+    """The participants of an event, once each, in the order given: a set's differs by process."""
+    module.__dict__["set"] = dict.fromkeys
 
 
 def _freeze(module: ModuleType) -> None:

@@ -66,6 +66,22 @@ def test_the_clock_stands_still(environment: AgentDojoEnvironment, tasks: dict[s
     assert "2024-05-15T12:00:00" in session.call(call).content
 
 
+def test_participants_stand_in_the_order_given(
+    environment: AgentDojoEnvironment, tasks: dict[str, Task]
+) -> None:
+    names = [f"person{number}@example.com" for number in (3, 1, 2, 3)]
+    arguments = {
+        "title": "Talk",
+        "start_time": "2024-05-20 10:00",
+        "end_time": "2024-05-20 11:00",
+        "participants": names,
+    }
+    session = environment.open(tasks["workspace/user_task_0"])
+    result = session.call(ToolCall(name="create_calendar_event", arguments=arguments))
+    shown = [result.content.index(name) for name in names[:3]]
+    assert shown == sorted(shown)
+
+
 def test_progress_counts_what_the_reference_changes(
     environment: AgentDojoEnvironment, tasks: dict[str, Task]
 ) -> None:
