@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Literal
 
 from rods.interfaces import Environment
 from rods.testing import repeat_checks, reward_checks, task_checks, world_checks
 from rods.testing.advice import ADVICE
-from rods.testing.findings import Finding, Subject, copy_of_states
+from rods.testing.findings import Subject, checked, copy_of_states, shown
 from rods.types import Check, Split, Task
 
 CheckFunction = Callable[[Subject], str]
@@ -81,7 +82,7 @@ def iter_checks(
         yield subject
         return
     for function in (*CHECKS, ELSEWHERE) if elsewhere else CHECKS:
-        yield _run(function, subject)
+        yield checked(function.__name__, ADVICE[function.__name__], partial(function, subject))
 
 
 def _subject(
@@ -97,7 +98,7 @@ def _subject(
         specs = dict(environment.tools())
     except Exception as error:  # noqa: BLE001 - whatever a world under test raises is a finding
         advice = "mend tasks() or tools(), which every check asks first"
-        return Check(name="tasks are well formed", ok=False, detail=_text(error), fix=advice)
+        return Check(name="tasks are well formed", ok=False, detail=shown(error), fix=advice)
     sample = spread(played, limit)
     if not sample:
         advice = "return the seed tasks from Environment.tasks"
@@ -120,19 +121,3 @@ def spread(tasks: Sequence[Task], limit: int) -> list[Task]:
         for group in groups.values()
         for i in range(min(share, len(group)))
     ]
-
-
-def _run(function: CheckFunction, subject: Subject) -> Check:
-    name = function.__name__.replace("_", " ")
-    try:
-        detail = function(subject)
-        return Check(name=name, ok=True, skipped=detail.startswith("skipped"), detail=detail)
-    except Finding as finding:
-        advice = finding.fix or ADVICE[function.__name__]
-        return Check(name=name, ok=False, detail=finding.detail, fix=advice)
-    except Exception as error:  # noqa: BLE001 - whatever a world under test raises is a finding
-        return Check(name=name, ok=False, detail=_text(error), fix=ADVICE[function.__name__])
-
-
-def _text(error: Exception) -> str:
-    return f"{type(error).__name__}: {str(error)[:300]}"

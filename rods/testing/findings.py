@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rods.interfaces import Environment, Session
-from rods.types import JsonObject, Split, Task, ToolResult, ToolSpec
+from rods.types import Check, JsonObject, Split, Task, ToolResult, ToolSpec
 
 IDLE = "idle"  # the flag of an evaluation task that doing nothing solves by its own rules
 DEFECT = "defect"  # the flag of a task whose own reference does not hold: listed, not failed
@@ -23,6 +23,23 @@ class Finding(Exception):  # noqa: N818 - the outcome of a check, not a fault of
         self.detail, self.fix = detail, fix
 
 
+def checked(name: str, advice: str, function: Callable[[], str]) -> Check:
+    """The row of one check: what it found, and what mends it; whatever it raises is a finding."""
+    name = name.replace("_", " ")
+    try:
+        detail = function()
+    except Finding as finding:
+        return Check(name=name, ok=False, detail=finding.detail, fix=finding.fix or advice)
+    except Exception as error:  # noqa: BLE001 - whatever a part under test raises is a finding
+        return Check(name=name, ok=False, detail=shown(error), fix=advice)
+    return Check(name=name, ok=True, skipped=detail.startswith("skipped"), detail=detail)
+
+
+def shown(error: Exception) -> str:
+    """``KeyError: 'count'``."""
+    return f"{type(error).__name__}: {str(error)[:300]}"
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """The environment under test with all its tasks, and the sample that is played."""
@@ -32,9 +49,8 @@ class Subject:
     sample: Sequence[Task]
     specs: Mapping[str, ToolSpec]
     sessions: int = 64
-    untouched: Mapping[str, JsonObject] = field(
-        default_factory=dict
-    )  # initial states, copied first
+    untouched: Mapping[str, JsonObject] = field(default_factory=dict)
+    """Task id -> its initial state, copied before anything is played."""
 
     @property
     def ids(self) -> Mapping[Split, frozenset[str]]:
@@ -77,7 +93,7 @@ def _problem(problem: Callable[[Task], str | None], task: Task) -> str | None:
     except Finding as finding:
         return finding.detail
     except Exception as error:  # noqa: BLE001 - whatever a world under test raises is a finding
-        return f"{type(error).__name__}: {str(error)[:200]}"
+        return shown(error)
 
 
 def listed(found: Mapping[str, str], count: int) -> str:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rods.interfaces import Selector, Trainer
-from rods.testing.findings import Finding
+from rods.testing.findings import Finding, checked
 from rods.testing.groups import group, seed_task
 from rods.testing.training import EveryTask, Killed, PlainFolder
 from rods.testing.world import FakeEnvironment
@@ -38,7 +39,7 @@ def iter_trainer_checks(make: MakeTrainer) -> Iterator[Check]:
     """Run the checks one after the other."""
     for function, advice in TRAINER_CHECKS.items():
         with tempfile.TemporaryDirectory() as folder:
-            yield _run(function.__name__, advice, lambda: function(make, Path(folder)))  # noqa: B023
+            yield checked(function.__name__, advice, partial(function, make, Path(folder)))
 
 
 def iter_selector_checks(make: MakeSelector) -> Iterator[Check]:
@@ -48,19 +49,7 @@ def iter_selector_checks(make: MakeSelector) -> Iterator[Check]:
     for function, advice in SELECTOR_CHECKS.items():
         with Pool.open("sqlite://") as pool:
             pool.add_seeds(_SEEDS)
-            yield _run(function.__name__, advice, lambda: function(make, pool))  # noqa: B023
-
-
-def _run(name: str, advice: str, function: Callable[[], str]) -> Check:
-    name = name.replace("_", " ")
-    try:
-        detail = function()
-        return Check(name=name, ok=True, skipped=detail.startswith("skipped"), detail=detail)
-    except Finding as finding:
-        return Check(name=name, ok=False, detail=finding.detail, fix=finding.fix or advice)
-    except Exception as error:  # noqa: BLE001 - whatever a part under test raises is a finding
-        text = f"{type(error).__name__}: {str(error)[:300]}"
-        return Check(name=name, ok=False, detail=text, fix=advice)
+            yield checked(function.__name__, advice, partial(function, make, pool))
 
 
 # ------------------------------------------------------------------------------- trainers
@@ -85,8 +74,12 @@ def groups_can_teach(make: MakeTrainer, folder: Path) -> str:
     _train(make(), curriculum, PlainFolder(folder))
     groups = [g for found in curriculum.observed.values() for g in found]
     for one in groups:
-        if len(one.rollouts) < 2 or one.task.id != one.entry_id:
+        if one.task.id != one.entry_id:
+            raise Finding(f"The group of {one.entry_id} played {one.task.id}.")
+        if len(one.rollouts) < 2:
             raise Finding(f"The group of {one.entry_id} has {len(one.rollouts)} rollouts.")
+    if not groups:
+        raise Finding("observe() was never called with a group.")
     return f"{len(groups)} groups of {len(groups[0].rollouts)}"
 
 
@@ -173,7 +166,7 @@ def seeds_are_entries_of_the_pool(make: MakeSelector, pool: Pool) -> str:
     chosen = make(pool).select(1, 0, groups)
     strange = set(chosen) - {task.id for task in _SEEDS}
     if strange or len(set(chosen)) != len(chosen):
-        raise Finding(f"select() gave {chosen[:6]}.", "give entry_ids of the groups, each once")
+        raise Finding(f"select() gave {chosen[:6]}.")
     return f"{len(chosen)} of {len(groups)} entries"
 
 

@@ -143,7 +143,7 @@ class _Share:
 
 
 def _share(subject: Subject, agent: Agent) -> _Share:
-    """Doing nothing may solve an evaluation task that says so; it teaches nothing, and misleads."""
+    """What the agent earns; tasks flagged ``idle`` are left out, for doing nothing solves them."""
     judged = [task for task in subject.sample if IDLE not in task.flags]
     plays = {task.id: play(subject.environment, task, agent) for task in judged}
     return _Share(plays, len(subject.sample) - len(judged))

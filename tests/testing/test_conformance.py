@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,10 +16,9 @@ from rods.interfaces import Environment
 from rods.scoring import replay_score
 from rods.testing import FakeEnvironment, check_environment
 from rods.testing.advice import ADVICE
-from rods.testing.conformance import CHECKS, ELSEWHERE, iter_checks, spread
+from rods.testing.conformance import CHECKS, ELSEWHERE, spread
 from rods.testing.world import TOOLS, FakeSession
 from rods.types import (
-    Check,
     JsonObject,
     JsonValue,
     ProgressReward,
@@ -351,51 +348,3 @@ def test_a_claim_that_there_is_not_is_found() -> None:
     world = FakeEnvironment()
     world.determinism = "surely"  # type: ignore[assignment]
     assert failed(world) == {"capabilities are declared": "determinism = 'surely'"}
-
-
-# ------------------------------------------------------------------------------- elsewhere
-class HashOrdered(FakeEnvironment):
-    """Tasks that hang on the order of a set: equal in one process, other in the next."""
-
-    name = "hashed"
-
-    def tasks(self, split: Split) -> Sequence[Task]:
-        words = list({f"word {i}" for i in range(50)})
-        user = f"Count the nuts, {words[0]}."
-        return [
-            t.model_copy(update={"turns": (Turn(user=user, reference=(COUNT,)),)})
-            for t in super().tasks(split)
-        ]
-
-
-def elsewhere(world: Environment) -> Check:
-    checks = list(iter_checks(world, limit=4, sessions=2, elsewhere=True))
-    assert len(checks) == len(CHECKS) + 1
-    return checks[-1]
-
-
-def test_a_world_is_played_in_another_process() -> None:
-    world = FakeEnvironment(FakeEnvironment.Config(tasks=4))
-    assert (elsewhere(world).ok, elsewhere(world).detail) == (True, "8 tasks")
-
-
-def test_what_hangs_on_the_order_of_sets_is_found_in_another_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = Path(__file__).read_text()
-    (tmp_path / "kept_elsewhere.py").write_text(source)
-    monkeypatch.syspath_prepend(tmp_path)
-    world = importlib.import_module("kept_elsewhere").HashOrdered()
-    check = elsewhere(world)
-    assert not check.ok
-    assert "the task itself differs" in check.detail
-    assert "sort sets" in check.fix
-
-
-def test_a_class_within_a_function_is_left_out() -> None:
-    class Local(FakeEnvironment):
-        """Cannot be imported."""
-
-    check = elsewhere(Local())
-    assert (check.ok, check.skipped) == (True, True)
-    assert check.detail.endswith("cannot be imported elsewhere")
