@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from rods.errors import DataError
+from rods.files import append_line, read_lines, repair_lines
 
 
 class Journal:
@@ -20,7 +19,8 @@ class Journal:
         self._path = path
         self._lock = threading.Lock()
         self._known: dict[str, Any] = {}
-        for line in _whole_lines(path):
+        repair_lines(path)  # a killed process may leave half a line
+        for line in read_lines(path):
             self._known[line["key"]] = line["answer"]
 
     def begin(self, settings: dict[str, Any]) -> None:
@@ -45,20 +45,7 @@ class Journal:
         with self._lock:
             self._known[key] = answer
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"key": key, "answer": answer}, ensure_ascii=False) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-
-
-def _whole_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The records; the last line of a process that was killed may lack its end."""
-    text = path.read_bytes() if path.exists() else b""
-    whole, _, rest = text.rpartition(b"\n")
-    if rest:
-        path.write_bytes(whole + b"\n" if whole else b"")
-    for line in whole.splitlines():
-        yield json.loads(line)
+            append_line(self._path, json.dumps({"key": key, "answer": answer}, ensure_ascii=False))
 
 
 def _key(question: tuple[Any, ...]) -> str:

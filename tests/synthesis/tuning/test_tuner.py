@@ -140,6 +140,14 @@ def test_a_line_cut_by_a_kill_is_forgotten(tmp_path: Path) -> None:
     assert (Journal(path).get("a"), Journal(path).get("b")) == (1, 2)
 
 
+def test_a_damaged_line_of_a_journal_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    Journal(path).put("a", answer=1)
+    path.write_text("{\n" + path.read_text())
+    with pytest.raises(DataError, match="line 1 is damaged"):
+        Journal(path)
+
+
 # ------------------------------------------------------------------ outages
 class Failing(dspy.Module):
     """Fails in a given way some times, then succeeds."""
