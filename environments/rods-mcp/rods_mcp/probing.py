@@ -161,4 +161,4 @@ def _step(step: Any) -> str:
 
 def _shown(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= 120 else f"{text[:120]}..."
+    return text if len(text) <= 80 else f"{text[:80]}..."

@@ -155,7 +155,7 @@ class SeedMaker:
 
     def _task(self, split: Split, state: JsonObject, turns: tuple[Turn, ...]) -> Task:
         return Task(
-            id="draft",
+            id="explored",
             environment=self._environment,
             split=split,
             tools=tuple(self._specs),
