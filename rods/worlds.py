@@ -86,9 +86,10 @@ class JsonSession(Session):
             return ToolResult(content=f"There is no tool {call.name[:40]!r}.", error=True)
         try:
             arguments = dict(made.validator.model_validate(call.arguments))
-            result = getattr(self, call.name)(**arguments)
         except ValidationError as error:
             return ToolResult(content=f"{call.name}: {_misfit(error)}", error=True)
+        try:
+            result = getattr(self, call.name)(**arguments)
         except Refused as error:
             return ToolResult(content=str(error), error=True)
         text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)

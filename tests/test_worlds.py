@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import Field
+from pydantic import Field, TypeAdapter, ValidationError
 
 from rods.types import JsonObject, ToolCall
 from rods.worlds import JsonSession, Refused, tool
@@ -98,6 +98,17 @@ def test_a_bad_call_is_an_error_that_says_why(
     content, error = call(name, **arguments)
     assert error
     assert content.startswith(said)
+
+
+def test_a_fault_inside_a_tool_is_no_bad_call() -> None:
+    class Faulty(JsonSession):
+        @tool("read")
+        def count(self) -> int:
+            """Count."""
+            return TypeAdapter(int).validate_python("many")
+
+    with pytest.raises(ValidationError, match="many"):
+        Faulty(STATE).call(ToolCall(name="count"))
 
 
 def test_the_task_and_the_snapshot_never_change() -> None:
