@@ -12,7 +12,8 @@ from rods.interfaces import Session
 from rods.structure.leaves import walk
 from rods.structure.sources import holds
 from rods.types import JsonObject, ToolCall, ToolResult, ToolSpec
-from rods_mcp.seeds.values import Experience, Filler, Inventor, Known, Leaf, leaves_of
+from rods_mcp.seeds.inventing import Inventor
+from rods_mcp.seeds.values import Experience, Filler, Known, Leaf, leaves_of
 from rods_mcp.translation import loaded
 
 _TRIES = 24  # calls that are tried for one that works

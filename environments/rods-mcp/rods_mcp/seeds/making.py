@@ -15,7 +15,8 @@ from rods.types import JsonObject, SourceKind, Split, Task, ToolCall, ToolSpec, 
 from rods_mcp.config import McpConfig
 from rods_mcp.probing import Open, Run, difference, refuse, run
 from rods_mcp.seeds.exploring import Move, Walk, distinct
-from rods_mcp.seeds.values import Experience, Inventor, Known
+from rods_mcp.seeds.inventing import Inventor
+from rods_mcp.seeds.values import Experience, Known
 from rods_mcp.seeds.wording import worded
 
 logger = logging.getLogger(__name__)

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rods.structure.leaves import Path, Scalar, walk
-from rods.synthesis import lexicon
+from rods_mcp.seeds.inventing import TEXTS, parts_of
 
-_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _WEAK = frozenset({"id", "name", "the", "new", "old", "s", "type", "number"})
-TEXTS = frozenset(  # fields of free text, which is always new
-    {"content", "contents", "text", "message", "body", "description", "observations", "note"}
-    | {"notes", "comment", "observation"}
-)
 _LONGEST = 60  # characters of a value that a user would repeat
 Origin = tuple[int, Path]  # the call whose result holds a value, and where
 
@@ -174,50 +168,6 @@ class Filler:
         return Known(text, name)
 
 
-class Inventor:
-    """New values that no other task of this server has."""
-
-    def __init__(self, rng: random.Random, taken: set[str]) -> None:
-        self.rng, self.taken = rng, taken
-
-    def text(self, field_name: str) -> str | None:
-        """A text for a field by its name; None for an id or a pattern: those must exist."""
-        parts = parts_of(field_name)
-        for _ in range(50):
-            made = self._drawn(parts)
-            if made is None or made.casefold() not in self.taken:
-                if made is not None:
-                    self.taken.add(made.casefold())
-                return made
-        return None
-
-    def _drawn(self, parts: set[str]) -> str | None:
-        rng = self.rng
-        if parts & {"id", "ids", "hash", "revision", "sha", "pattern", "query", "timestamp"}:
-            return None
-        if parts & {"type", "kind", "category", "tag", "label"} or parts & {"branch", "target"}:
-            return f"{rng.choice(lexicon.NOUNS)}_{rng.choice(lexicon.NOUNS)}"
-        if parts & {"directory", "folder", "dir"}:
-            return f"{rng.choice(lexicon.NOUNS)}_{rng.choice(lexicon.TOPICS)}"
-        if parts & {"path", "paths", "file", "files", "filename", "source", "destination"}:
-            return f"{rng.choice(lexicon.NOUNS)}_{rng.choice(lexicon.EVENTS)}.txt"
-        if parts & {"title", "subject", "headline", "summary"}:
-            chosen = map(rng.choice, (lexicon.QUALIFIERS, lexicon.TOPICS, lexicon.EVENTS))
-            return " ".join(chosen).capitalize()
-        if parts & TEXTS:
-            return self.sentence()
-        return f"{rng.choice(lexicon.FIRST_NAMES)} {rng.choice(lexicon.LAST_NAMES)}"
-
-    def sentence(self) -> str:
-        """A harmless sentence."""
-        rng = self.rng
-        return rng.choice(lexicon.SENTENCES).format(
-            qualifier=rng.choice(lexicon.QUALIFIERS),
-            topic=rng.choice(lexicon.TOPICS),
-            event=rng.choice(lexicon.EVENTS),
-        )
-
-
 def leaves_of(answer: Any, call: int) -> list[Known]:
     """The values that a result shows, by the field that they stand in."""
     found = []
@@ -245,13 +195,8 @@ def _fits(known: Known, name: str, kinds: tuple[type, ...]) -> bool:
     return bool((ours & theirs) - _WEAK) and bool(ours & theirs)
 
 
-def parts_of(name: str) -> set[str]:
-    """The words of a field's name in lower case."""
-    return {part.lower() for part in _PART.findall(name)}
-
-
 def _parts(name: str) -> set[str]:
-    return {part.lower().rstrip("s") or "s" for part in _PART.findall(name)}
+    return {part.rstrip("s") or "s" for part in parts_of(name)}
 
 
 def _plain(schema: Any) -> Mapping[str, Any]:
