@@ -14,12 +14,11 @@ from dataclasses import replace
 from pydantic import Field
 
 from rods.interfaces import ComponentConfig, Environment
-from rods.structure.proposal import Proposal
 from rods.synthesis.contracts import Draft, Execution, RewriteStage, rejection
 from rods.synthesis.kept import keep
 from rods.synthesis.reasons import Reason
 from rods.synthesis.structures.assistant import Assistant, WritingTask, Written
-from rods.synthesis.structures.base_form import split_profile
+from rods.synthesis.structures.drafting import draft_of
 from rods.synthesis.structures.execute import Hole, ProposalRunner, holes, usable, with_texts
 from rods.synthesis.wording.brief import Brief, Tables, Unspeakable, brief_of
 from rods.synthesis.wording.checks import WordingCheck
@@ -29,12 +28,10 @@ from rods.synthesis.wording.gaps import (
     actions_with_gap,
     gap_of,
     label_of,
-    trace_with_gap,
     with_gap,
 )
 from rods.synthesis.wording.sense import Fault, Sense
-from rods.synthesis.wording.spoken import fill
-from rods.types import Rejection, SourceKind, Stage, Task, ToolCall, Turn
+from rods.types import Rejection, SourceKind, Stage
 
 _COMPOSED = 6  # wordings drawn without a model before a plan is given up
 _UNKNOWN = {
@@ -126,7 +123,7 @@ class ProposalWriter(RewriteStage):
         templates = self._templates(execution, brief, rng)
         if isinstance(templates, Rejection):
             return templates
-        return _draft(execution, brief, templates)
+        return draft_of(execution, brief, templates)
 
     def _templates(
         self, execution: Execution, brief: Brief, rng: random.Random
@@ -138,7 +135,7 @@ class ProposalWriter(RewriteStage):
                 templates = self._composer.compose(brief, rng)
             except Unspeakable as error:
                 return _reject(execution, Reason.QUERY_GEN_FAILED, f"nothing tells {error}")
-            draft = _draft(execution, brief, templates)
+            draft = draft_of(execution, brief, templates)
             problems = self._problems(brief, templates, draft)
             if not problems:
                 return templates
@@ -197,7 +194,7 @@ class ProposalWriter(RewriteStage):
                 templates = made
         if fallen and not self._config.fall_back:
             return fallen[0]
-        return replace(_draft(execution, brief, templates), fallen=tuple(fallen))
+        return replace(draft_of(execution, brief, templates), fallen=tuple(fallen))
 
     def _one(
         self, key: str, execution: Execution, brief: Brief, turn: int, templates: tuple[str, ...]
@@ -226,7 +223,7 @@ class ProposalWriter(RewriteStage):
         gap: Gap | None = None,
     ) -> Rejection | None:
         """The first rule that a model's messages of these turns break, with all the remarks."""
-        draft = _draft(execution, brief, messages, gap)
+        draft = draft_of(execution, brief, messages, gap)
         problems = self._problems(brief, messages, draft)
         faults = [] if problems else list(self._senseless(brief, messages, turns, gap))
         if faults:
@@ -300,7 +297,7 @@ class ProposalWriter(RewriteStage):
         if found is not None:
             return found
         keep(Stage.REWRITE)
-        return _draft(execution, brief, written.messages, gap)
+        return draft_of(execution, brief, written.messages, gap)
 
     def _with_texts(
         self, execution: Execution, texts: Mapping[str, str]
@@ -331,53 +328,6 @@ class ProposalWriter(RewriteStage):
 def users_words(environment: Environment) -> list[str]:
     """What the users of the train tasks say."""
     return [turn.user for task in environment.tasks("train") for turn in task.turns]
-
-
-def _draft(
-    execution: Execution, brief: Brief, templates: Sequence[str], gap: Gap | None = None
-) -> Draft:
-    proposal = execution.plan.proposal
-    assert proposal is not None
-    texts = [fill(template, brief.spellings) for template in templates]
-    substitutions = {f"{{{label}}}": text for label, text in brief.spellings.items()}
-    if gap is None:
-        task = _task_of(execution, proposal, texts, execution.reference)
-        trace, expected = execution.trace, proposal.profile
-        return Draft(task, execution, expected, claimed=trace, substitutions=substitutions)
-    calls = execution.reference
-    task = _task_of(execution, proposal, texts, (*calls[: gap.turn], (), *calls[gap.turn :]))
-    return Draft(
-        task=task.model_copy(update={"kind": "miss_param"}),
-        execution=execution,
-        expected=split_profile(proposal.profile, gap.turn, "miss_param"),
-        edit=gap.edit,
-        claimed=trace_with_gap(execution.trace, gap),
-        substitutions=substitutions,
-    )
-
-
-def _task_of(
-    execution: Execution,
-    proposal: Proposal,
-    texts: Sequence[str],
-    reference: Sequence[tuple[ToolCall, ...]],
-) -> Task:
-    seed = execution.plan.blueprint.task
-    turns = tuple(
-        Turn(user=text, reference=calls) for text, calls in zip(texts, reference, strict=True)
-    )
-    return Task(
-        id=seed.id,
-        environment=seed.environment,
-        kind="base",
-        split="train",
-        tools=proposal.tools,
-        turns=turns,
-        initial_state=execution.initial_state,
-        origin="synthetic",
-        parent_id=seed.id,
-        generation=seed.generation + 1,
-    )
 
 
 def _meaning(about: str, spelling: str, hole: bool) -> str:
