@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,6 +25,9 @@ from rods.cli.output import (
     stoppable_progress,
 )
 from rods.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rods.recordings import RecordingReport
 
 EPILOG = """\b
 Examples
@@ -112,27 +116,30 @@ def _score(trajectories: Path, options: dict[str, Any], as_json: bool) -> int:
     refuse_to_lose(options["out"], options["force"], [trajectories])
     reader = JsonlReader(trajectories)
     parts = parts_without_demo(options["plugins"], options["config"], options["overrides"])
-    environment = parts.environment()
-    try:
-        with (
-            JsonlWriter(options["out"]) as writer,
-            stoppable_progress("Scoring", reader.size) as advance,
-        ):
-            report = score_recordings(
-                environment,
-                reader,
-                writer,
-                on_error=options["on_error"],
-                progress=lambda lines: advance(reader.position, f"{lines} lines"),
-            )
-    finally:
-        environment.close()
+    with (
+        closing(parts.environment()) as environment,
+        JsonlWriter(options["out"]) as writer,
+        stoppable_progress("Scoring", reader.size) as advance,
+    ):
+        report = score_recordings(
+            environment,
+            reader,
+            writer,
+            on_error=options["on_error"],
+            progress=lambda lines: advance(reader.position, f"{lines} lines"),
+        )
     if not report.scored:
         say(f"None of the {report.lines} lines could be scored; each has its error in the output.")
     if as_json:
         print_json({**report.model_dump(), "out": str(options["out"])})
-        return 0 if report.scored else 1
-    pairs = {
+    else:
+        print_pairs(f"{environment.name}: {trajectories}", _pairs(report, options["out"]))
+    return 0 if report.scored else 1
+
+
+def _pairs(report: RecordingReport, out: Path) -> dict[str, Any]:
+    """The sums as rows of a table."""
+    return {
         "lines": report.lines,
         "scored": report.scored,
         "with an error": report.errors,
@@ -141,7 +148,5 @@ def _score(trajectories: Path, options: dict[str, Any], as_json: bool) -> int:
         **{f"progress, {rule}": mean for rule, mean in report.progress.items()},
         "seconds": report.seconds,
         **data_line(report.data_hashes),
-        "verdicts": options["out"],
+        "verdicts": out,
     }
-    print_pairs(f"{environment.name}: {trajectories}", pairs)
-    return 0 if report.scored else 1

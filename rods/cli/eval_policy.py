@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rods.cli.options import parts_without_demo, refuse_to_lose
+from rods.cli.options import parts_without_demo, refuse_to_lose, settings_in
 from rods.cli.output import data_line, print_json, print_pairs, print_table, progress_bar, say
 from rods.errors import ConfigError, DataError
 from rods.interfaces import Environment
@@ -78,9 +78,11 @@ class Player:
 
 def evaluate(policy: str, options: Mapping[str, Any], as_json: bool) -> int:
     """Play and show what the policy reaches; exit status 1 if an outage left nothing to show."""
-    config = options["config"] or (None if _is_served(policy) else _settings_of(Path(policy)))
+    folder = Path(policy)  # a run's policy or checkpoint brings the settings of the run
+    near = () if _is_served(policy) else (folder.parent, folder.parent.parent)
+    config = options["config"] or settings_in(*near)
     parts = parts_without_demo(options["plugins"], config, options["overrides"])
-    with player(policy, parts, options) as playing, world(parts) as environment:
+    with player(policy, parts, options) as playing, closing(parts.environment()) as environment:
         out = unfinished_of(playing, parts, options)
         report = played(playing, environment, parts, options, out)
     if not report["n"]:
@@ -140,16 +142,6 @@ def player(policy: str, parts: Assembly, options: Mapping[str, Any]) -> Iterator
     yield _trained(Path(policy), parts)
 
 
-@contextmanager
-def world(parts: Assembly) -> Iterator[Environment]:
-    """The environment; what it started ends here."""
-    environment = parts.environment()
-    try:
-        yield environment
-    finally:
-        environment.close()
-
-
 def _is_served(policy: str) -> bool:
     return policy.startswith(SERVED)
 
@@ -179,15 +171,6 @@ def _trained(folder: Path, parts: Assembly) -> Player:
     terms = {"trainer": settings, "policy": policy_stamp(folder)}
     trainer.load(folder)
     return Player(str(folder), trainer, terms)
-
-
-def _settings_of(policy: Path) -> Path | None:
-    """The settings of the run that a policy or checkpoint lies in, if it lies in one."""
-    for folder in (policy.parent, policy.parent.parent):
-        if (folder / "config.toml").is_file():
-            say(f"Settings: {folder / 'config.toml'}")
-            return folder / "config.toml"
-    return None
 
 
 def unfinished_of(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rods.cli.eval_policy import cells, played, player, unfinished_of, world
+from rods.cli.eval_policy import cells, played, player, unfinished_of
 from rods.cli.options import parts_without_demo
 from rods.cli.output import data_line, print_json, print_pairs, print_table, say
 from rods.errors import ConfigError, RodsError
@@ -54,7 +55,7 @@ def _played(row: Row, policy: str, options: Mapping[str, Any]) -> dict[str, Any]
     plugins = ",".join([row.plugin, *(options["plugins"] or "").split(",")]).strip(",")
     parts = parts_without_demo(plugins, options["config"], options["overrides"])
     mine = {**options, "out": _file(options["out"], row)}
-    with player(policy, parts, mine) as playing, world(parts) as environment:
+    with player(policy, parts, mine) as playing, closing(parts.environment()) as environment:
         out = unfinished_of(playing, parts, mine)
         report = played(playing, environment, parts, mine, out)
         return {**report, "settings": dict(row.settings), "protocol": environment.protocol()}

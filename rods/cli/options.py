@@ -100,6 +100,16 @@ def parts_without_demo(
     return assemble(plugins, config, overrides, {**preset, **(flags or {})})
 
 
+def settings_in(*folders: Path) -> Path | None:
+    """The ``config.toml`` of the first folder that has one, which is said; None if none has."""
+    from rods.cli.output import say
+
+    found = next((f / "config.toml" for f in folders if (f / "config.toml").is_file()), None)
+    if found is not None:
+        say(f"Settings: {found}")
+    return found
+
+
 def out_option(help: str, **options: Any) -> Callable[[F], F]:
     """``--out`` for what a command makes, and ``--force``; see ``refuse_to_lose``."""
     out = click.option("--out", type=click.Path(path_type=Path), help=help, **options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from rods.cli.options import (
     out_option,
     parts_without_demo,
     refuse_to_lose,
+    settings_in,
 )
 from rods.cli.output import print_json, print_pairs, print_table, say, stoppable_progress
 
@@ -96,8 +98,7 @@ def command(split: str, wanted: int, out: Path, force: bool, as_json: bool, **op
     flags, config = lm_flags(options), options["config"] or _settings_of(*rollouts)
     parts = parts_without_demo(options["plugins"], config, options["overrides"], flags)
     require_models(parts.synthesis.lm)
-    environment = parts.environment()
-    try:
+    with closing(parts.environment()) as environment:
         seeds, measured = _seeds(parts, environment, options)
         seed = parts.run.seed if options["seed"] is None else options["seed"]
         maker = VariantMaker(parts.synthesizer(environment), seeds, seed)
@@ -105,8 +106,6 @@ def command(split: str, wanted: int, out: Path, force: bool, as_json: bool, **op
             made = maker.make(wanted, lambda done: advance(done, f"{done} of {wanted}"))
             for candidate in made:
                 writer.write(task_line(candidate.task))
-    finally:
-        environment.close()
     report = maker.report(wanted)
     if report.admitted < wanted:
         say(f"Only {report.admitted} of {wanted} variants: {_why(report)}")
@@ -121,11 +120,8 @@ def _settings_of(rollouts: Path | None = None) -> Path | None:
     if rollouts is None:
         return None
     near = (rollouts, rollouts.absolute().parent, rollouts.absolute().parent.parent)
-    for folder in near if rollouts.is_dir() else near[1:]:
-        if (folder / "config.toml").is_file() and (folder / "rollouts").is_dir():
-            say(f"Settings: {folder / 'config.toml'}")
-            return folder / "config.toml"
-    return None
+    folders = near if rollouts.is_dir() else near[1:]
+    return settings_in(*(folder for folder in folders if (folder / "rollouts").is_dir()))
 
 
 def _why(report: VariantReport) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -47,12 +48,9 @@ def command(
     as_json: bool,
 ) -> None:
     """List the tasks of a world: id, split, kind and size. With --json all of them."""
-    environment = parts_without_demo(plugins, config, overrides).environment()
-    try:
-        splits = (cast(Split, split),) if split else SPLITS
+    splits = (cast(Split, split),) if split else SPLITS
+    with closing(parts_without_demo(plugins, config, overrides).environment()) as environment:
         tasks = [task for name in splits for task in environment.tasks(name)]
-    finally:
-        environment.close()
     found = [task for task in tasks if kind in (None, task.kind)]
     if not found:
         kinds = ", ".join(sorted({task.kind for task in tasks})) or "none"
