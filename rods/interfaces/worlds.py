@@ -91,7 +91,11 @@ class Environment(Component, ABC):
 
     @abstractmethod
     def open(self, task: Task) -> Session:
-        """A fresh world in the task's initial state, which is copied and never changed."""
+        """A fresh world in the task's initial state, which is copied and never changed.
+
+        A state that the world cannot read raises DataError, here or at the first call: WorldError
+        is for outages, which say nothing about the task.
+        """
 
     def user(self, task: Task) -> SimulatedUser | None:
         """Who speaks in one rollout in place of the task's turns; None: the turns, as written.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from rods.errors import WorldError
+from rods.errors import DataError, WorldError
 from rods.types import Task, TurnVerdict
 from rods_bfcl.copying import copy_plain
 from rods_bfcl.rendering import ERROR_PREFIX
@@ -150,7 +150,7 @@ def _frozen(world: World, class_name: str) -> Any:
 def _run(world: World, name: str, named: Mapping[str, Any], positional: Sequence[Any]) -> Key:
     try:
         return key_of(world.execute(name, named, positional))
-    except WorldError:
+    except (WorldError, DataError):
         raise
     except Exception as error:  # noqa: BLE001 - upstream raises anything for a bad argument
         return f"{ERROR_PREFIX} {error}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rods.errors import WorldError
+from rods.errors import DataError, WorldError
 from rods.interfaces import Session
 from rods.types import JsonObject, ToolCall, ToolResult
 from rods_bfcl.rendering import ERROR_PREFIX, is_failure, render
@@ -23,7 +23,7 @@ class BfclSession(Session):
         try:
             value = self._world.execute(call.name, call.arguments)
             return ToolResult(content=render(value), error=is_failure(value))
-        except WorldError:
+        except (WorldError, DataError):
             raise
         except Exception as error:  # noqa: BLE001 - upstream raises anything for a bad argument
             return ToolResult(content=f"{ERROR_PREFIX} {error}", error=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rods.errors import DataError, WorldError, did_you_mean
+from rods.errors import DataError, did_you_mean
 from rods.types import JsonObject
 from rods_bfcl.bounds import check_arguments
 from rods_bfcl.copying import copy_plain
@@ -75,7 +75,7 @@ class World:
     def execute(
         self, name: str, arguments: Mapping[str, Any], positional: Sequence[Any] = ()
     ) -> Any:
-        """What the function returns. WorldError: the world could not be made; any other exception
+        """What the function returns. DataError: the world could not be made; any other exception
         is a failed call."""
         method = self._methods.get(name)
         if method is None or method.class_name not in self._scenario.classes:
@@ -103,7 +103,7 @@ class World:
             try:
                 instance._load_scenario(config, long_context=self._scenario.long_context)
             except Exception as error:
-                raise WorldError(
+                raise DataError(
                     f"The configuration of {class_name} in this task's initial_state cannot be "
                     f"read: {error!r}. Upstream's classes define what it holds."
                 ) from error

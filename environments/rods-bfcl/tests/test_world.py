@@ -12,7 +12,7 @@ from rods_bfcl.effects import HIDDEN_WRITES, READS
 from rods_bfcl.environment import BfclEnvironment
 from rods_bfcl.session import BfclSession
 
-from rods.errors import DataError, WorldError
+from rods.errors import DataError
 from rods.types import Task, ToolCall, ToolResult
 
 
@@ -89,7 +89,7 @@ def test_a_configuration_that_upstream_cannot_read_is_no_fault_of_the_policy(
     environment: BfclEnvironment,
 ) -> None:
     session = environment.open(_scenario("GorillaFileSystem", GorillaFileSystem={"root": {}}))
-    with pytest.raises(WorldError, match="configuration of GorillaFileSystem"):
+    with pytest.raises(DataError, match="configuration of GorillaFileSystem"):
         _call(session, "ls")
 
 
