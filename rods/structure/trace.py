@@ -66,6 +66,16 @@ def idle_turns(task: Task, trace: Trace) -> list[int]:
     return idle
 
 
+def idle_places(task: Task, trace: Trace) -> frozenset[int]:
+    """Idle turns by their number among the turns with a reference.
+
+    Those are in the same order in a task and in its variants, which may have more turns to wait in.
+    """
+    idle = set(idle_turns(task, trace))
+    working = [index for index, turn in enumerate(task.turns) if turn.reference]
+    return frozenset(place for place, index in enumerate(working) if index in idle)
+
+
 def _moved(trace: Trace, turn: int) -> bool:
     before, after = trace.states.get(turn - 1), trace.states.get(turn)
     return before is not None and after is not None and before != after

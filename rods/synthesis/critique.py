@@ -20,7 +20,7 @@ from rods.structure.lookups import suggested_values
 from rods.structure.profile import profile
 from rods.structure.schema import CallValidator
 from rods.structure.sources import Labeller
-from rods.structure.trace import Trace, idle_turns, replay
+from rods.structure.trace import Trace, idle_places, idle_turns, replay
 from rods.synthesis.contracts import CritiqueStage, Draft, rejection
 from rods.synthesis.decontamination import DecontaminationConfig, Decontaminator
 from rods.synthesis.reasons import Reason
@@ -60,6 +60,7 @@ class RuleCritic(CritiqueStage):
     ) -> None:
         self._config, self._environment, self._labeller = config, environment, labeller
         self._specs = environment.tools()
+        self._idle: dict[str, frozenset[int]] = {}  # of seeds, once a variant of theirs has idled
         self._validator = CallValidator(self._specs)
         self._names = frozenset(telling_names(self._specs.values()))
         self.gates: list[Callable[[Draft], Rejection | None]] = [
@@ -151,10 +152,13 @@ class RuleCritic(CritiqueStage):
         return None
 
     def no_idle_turn(self, draft: Draft, trace: Trace) -> Rejection | None:
-        """Every turn with a reference changes the state or shows something new."""
-        idle = idle_turns(draft.task, trace)
-        if idle:
-            return self._reject(draft, Reason.NO_OP_TURN, f"turns {idle}")
+        """A turn with a reference changes the state or shows something new, or the seed's did not.
+
+        A seed may ask to see again what it has just made: its variants then do so, too.
+        """
+        idle = idle_places(draft.task, trace)
+        if idle and (found := idle - self._idle_in(_seed(draft))):
+            return self._reject(draft, Reason.NO_OP_TURN, f"requests {sorted(found)}")
         return None
 
     def same_profile(self, draft: Draft, trace: Trace) -> Rejection | None:
@@ -182,6 +186,12 @@ class RuleCritic(CritiqueStage):
         return profile(task, trace, self._labeller.label(task, trace, visible))
 
     # ------------------------------------------------------------------ inside
+    def _idle_in(self, seed: Task) -> frozenset[int]:
+        if seed.id not in self._idle:
+            trace = replay(self._environment, seed, states=range(-1, len(seed.turns)))
+            self._idle[seed.id] = idle_places(seed, trace)
+        return self._idle[seed.id]
+
     @cached_property
     def _decontaminator(self) -> Decontaminator:
         environment = self._environment

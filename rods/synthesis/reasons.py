@@ -33,7 +33,7 @@ class Reason(StrEnum):
     UNKNOWN_TOOL = "unknown_tool"  # a call of a tool that the task does not offer at that turn
     TOO_LONG = "too_long"  # a string over 200 characters or a list over 5 items
     PROFILE_MISMATCH = "profile_mismatch"  # another structure than the plan's
-    NO_OP_TURN = "no_op_turn"  # a turn with a reference that changes and shows nothing
+    NO_OP_TURN = "no_op_turn"  # a turn with a reference that shows nothing new, unlike the seed's
     NO_SOURCE = "no_source"  # an argument that nothing in the conversation gives
     LEAK = "leak"  # the user speaks of functions, parameters or reasoning
     CONTAMINATED = "contaminated"  # too near to an evaluation task

@@ -6,7 +6,7 @@ from rods.structure.constants import constants
 from rods.structure.lookups import lookup_tables, suggested_values
 from rods.structure.profile import depth, profile
 from rods.structure.sources import Labeller
-from rods.structure.trace import idle_turns, replay
+from rods.structure.trace import idle_places, idle_turns, replay
 from rods.testing import FakeEnvironment
 from rods.types import ComplexityProfile, DataEdge, SourceKind, Task, ToolCall, Turn
 
@@ -66,7 +66,12 @@ def test_a_turn_that_repeats_a_question_is_idle_and_one_that_writes_is_not() -> 
             "initial_state": {"stock": {"bolts": 1}, "orders": {}, "next": 1},
         }
     )
-    assert idle_turns(task, replay(environment, task, states=range(-1, 5))) == [1]
+    trace = replay(environment, task, states=range(-1, 5))
+    assert idle_turns(task, trace) == [1]
+    waiting = task.model_copy(update={"turns": (Turn(user="Hi."), *task.turns)})
+    later = replay(environment, waiting, states=range(-1, 6))
+    assert idle_turns(waiting, later) == [2]
+    assert idle_places(waiting, later) == idle_places(task, trace) == {1}
 
 
 def test_lookup_tables_need_texts_as_answers() -> None:

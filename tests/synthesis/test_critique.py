@@ -11,6 +11,7 @@ import pytest
 
 from rods.structure.constants import constants
 from rods.structure.sources import Labeller
+from rods.structure.trace import replay
 from rods.synthesis.contracts import Draft
 from rods.synthesis.critique import CritiqueConfig, RuleCritic
 from rods.synthesis.reasons import Reason
@@ -119,6 +120,23 @@ def test_a_turn_whose_answer_is_known_already(critic: RuleCritic, draft: Draft) 
         return task.model_copy(update={"turns": (task.turns[0], again, *task.turns[1:])})
 
     assert reason(critic, draft, idle) == Reason.NO_OP_TURN
+
+
+def test_a_turn_may_be_idle_where_the_seeds_own_is(
+    shop: Any, critic: RuleCritic, draft: Draft
+) -> None:
+    def idle(task: Task, place: int) -> Task:
+        again = Turn(user="Look it up again.", reference=task.turns[0].reference[:1])
+        return task.model_copy(update={"turns": (*task.turns[:place], again, *task.turns[place:])})
+
+    plan = draft.execution.plan
+    blueprint = replace(plan.blueprint, task=idle(plan.blueprint.task, 1))
+    execution = replace(draft.execution, plan=replace(plan, blueprint=blueprint))
+    for place, rejected in ((1, False), (2, True)):
+        task = idle(draft.task, place)
+        trace = replay(shop(), task, states=range(-1, len(task.turns)))
+        found = critic.no_idle_turn(replace(draft, task=task, execution=execution), trace)
+        assert (found is not None) is rejected, place
 
 
 def test_an_argument_that_nothing_tells(critic: RuleCritic, draft: Draft) -> None:

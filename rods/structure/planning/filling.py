@@ -259,8 +259,9 @@ class Filling:
 
     def _attempt(self, call: int, made: Made) -> str:
         self._world.failed = None
-        alone = self._space.skeleton.calls_per_turn[self._turns[call]] == 1
-        later = any(i == call for i, _ in self._space.skeleton.hard)
+        turn, skeleton = self._turns[call], self._space.skeleton
+        alone = skeleton.calls_per_turn[turn] == 1 and turn not in skeleton.idle
+        later = any(i == call for i, _ in skeleton.hard)
         reason = self._world.attempt(made.call, alone=alone, quiet=later) or ""
         if self._world.failed is not None and self._broken is None:
             self._broken, self._error = made, self._world.error

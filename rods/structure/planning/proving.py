@@ -37,12 +37,13 @@ class Prover:
 
     def of_seed(self, seed: Task) -> Proven:
         """The seed's own execution, in its own words."""
-        return self._examined(seed, replay(self._environment, seed))
+        turns = range(-1, len(seed.turns))
+        return self._examined(seed, replay(self._environment, seed, states=turns))
 
     def prove(self, seed: Proven, filled: Filled, strictness: str) -> Proven | str:
         """The plan, executed twice with equal results and of the seed's structure; or why not."""
         task = stub(seed.task, filled, seed.profile.calls_per_turn)
-        turns = tuple(range(-1, len(task.turns)))
+        turns = range(-1, len(task.turns))
         try:
             first = replay(self._environment, task, states=turns)
             again = replay(self._environment, task)
@@ -50,7 +51,7 @@ class Prover:
             return "world_error"
         if problem := self._problem(task, first, again):
             return problem
-        if idle_turns(task, first):
+        if not seed.skeleton.idle.issuperset(idle_turns(task, first)):
             return "no_op_turn"
         proven = self._examined(task, first)
         return seed.skeleton.difference(proven.skeleton, strictness) or proven
@@ -76,7 +77,9 @@ class Prover:
             hard = hard_edges(session, trace.calls, self._judgement.fails)
         finally:
             session.close()
-        return Proven(task, trace, sources, found, skeleton(found, hard))
+        return Proven(
+            task, trace, sources, found, skeleton(found, hard, frozenset(idle_turns(task, trace)))
+        )
 
     def _state(self, task: Task) -> JsonObject:
         session = self._environment.open(task)

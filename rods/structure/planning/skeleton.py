@@ -28,6 +28,7 @@ class Skeleton:
     labels: tuple[Labels, ...]
     hard: HardEdges
     depth: int
+    idle: frozenset[int] = frozenset()  # turns that show nothing new; no others may
 
     @property
     def calls(self) -> int:
@@ -59,7 +60,9 @@ class Skeleton:
         return "state_edge_extra" if other.hard - self.hard else None
 
 
-def skeleton(profile: ComplexityProfile, hard: HardEdges) -> Skeleton:
+def skeleton(
+    profile: ComplexityProfile, hard: HardEdges, idle: frozenset[int] = frozenset()
+) -> Skeleton:
     """Of a profile. What has no known source counts as said by the user: a plan must say it."""
     producers: dict[tuple[int, str], list[int]] = defaultdict(list)
     for edge in profile.edges:
@@ -76,4 +79,4 @@ def skeleton(profile: ComplexityProfile, hard: HardEdges) -> Skeleton:
         )
         for call, sources in enumerate(profile.sources)
     )
-    return Skeleton(profile.calls_per_turn, labels, hard, profile.depth)
+    return Skeleton(profile.calls_per_turn, labels, hard, profile.depth, idle)

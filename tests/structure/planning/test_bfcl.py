@@ -17,6 +17,7 @@ pytestmark = pytest.mark.slow
 HARD = {
     26: "the text of a result becomes prose of another tool",
     46: "a call that answers nothing moves a hidden cursor which the next ones need",
+    55: "a turn that shows what the turn before has shown",
     156: "a seed whose own tools allow nothing new",
     197: "six parameters, three of them with one label",
 }
