@@ -113,7 +113,7 @@ class SkillAlignedSynthesizer(Synthesizer):
 
         The words stay and no language model is asked, whoever wrote them.
         """
-        rng, began = random.Random(f"{rng_seed}/{task.id}/redraw"), time.perf_counter()
+        rng = random.Random(f"{rng_seed}/{task.id}/redraw")
         try:
             draft, _ = self.pipeline.variant(task, rng, {task.id}, self._redrawing)
         except Exception as error:  # noqa: BLE001 - training goes on with the task as it is
@@ -121,7 +121,7 @@ class SkillAlignedSynthesizer(Synthesizer):
             return None
         if draft is None:
             return None
-        return self._finished(draft, rng_seed, Meter(), time.perf_counter() - began)
+        return self._finished(draft, rng_seed, Meter(), 0.0)  # a visit repeated is the same task
 
     # ------------------------------------------------------------------ inside
     @property

@@ -84,7 +84,13 @@ def test_an_installed_world_and_trainer_pass_the_check_and_run_together(
 @pytest.mark.timeout(900)
 def test_what_is_written_is_strictly_typed(written: Path) -> None:
     path = os.pathsep.join([str(ROOT), *(str(written / name) for name in NAMES.values())])
-    options = ("--strict", "--exclude", "build/", "--cache-dir", ROOT / ".mypy_cache")
+    options = ("--strict", "--exclude", "build/", "--follow-imports", "silent")
+    options += (
+        "--config-file",
+        str(ROOT / "pyproject.toml"),
+        "--cache-dir",
+        str(written / "cache"),
+    )
     run("mypy", *options, *NAMES.values(), cwd=written, MYPYPATH=path)
 
 
