@@ -153,6 +153,13 @@ class Environment(Component, ABC):
         """The task in a world where these tools, which it does not need, are offered and work."""
         return task.model_copy(update={"tools": (*task.tools, *tools)})
 
+    def objection(self, task: Task) -> str:
+        """Why a made task must not be trained on, in words; empty: nothing speaks against it.
+
+        For what running the reference does not show, such as a fault of the world's own judge.
+        """
+        return ""
+
     def prepared(
         self, tasks: Sequence[Task], play: Callable[[Sequence[Task]], Sequence[Rollout]]
     ) -> Sequence[Task]:

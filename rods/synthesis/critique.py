@@ -68,6 +68,7 @@ class RuleCritic(CritiqueStage):
             self.valid_arguments,
             self.short_arguments,
             self.no_leak,
+            self.no_objection,
             self.sound_execution,
             self.decontaminated,
         ]
@@ -121,6 +122,12 @@ class RuleCritic(CritiqueStage):
         for marker in _MARKERS:
             if marker in after and marker not in blueprint.user:
                 return self._reject(draft, Reason.LEAK, marker)
+        return None
+
+    def no_objection(self, draft: Draft) -> Rejection | None:
+        """The world has nothing against the task."""
+        if objection := self._environment.objection(draft.task):
+            return self._reject(draft, Reason.OBJECTED, objection)
         return None
 
     def decontaminated(self, draft: Draft) -> Rejection | None:

@@ -37,6 +37,7 @@ class Reason(StrEnum):
     NO_SOURCE = "no_source"  # an argument that nothing in the conversation gives
     LEAK = "leak"  # the user speaks of functions, parameters or reasoning
     CONTAMINATED = "contaminated"  # too near to an evaluation task
+    OBJECTED = "objected"  # the world itself speaks against the task
     DUPLICATE = "duplicate"  # equal content is known already
     NOT_EDITABLE = "not_editable"  # no turn of the task admits the augmentation
     REPETITION = "repetition"  # a model's message says the same over and over

@@ -139,6 +139,18 @@ def test_a_turn_may_be_idle_where_the_seeds_own_is(
         assert (found is not None) is rejected, place
 
 
+def test_a_task_that_the_world_objects_to(shop: Any, draft: Draft) -> None:
+    class Picky(shop):  # type: ignore[misc]
+        def objection(self, task: Task) -> str:
+            return "paid twice" if len(task.turns) > 2 else ""
+
+    environment = Picky()
+    critic = RuleCritic(CritiqueConfig(), environment, Labeller(constants(environment.tools())))
+    found = critic.critique(draft)
+    assert found is not None
+    assert (found.reason, found.detail) == (Reason.OBJECTED, "paid twice")
+
+
 def test_an_argument_that_nothing_tells(critic: RuleCritic, draft: Draft) -> None:
     def untold(task: Task) -> Task:
         return with_turn(task, 0, user="Look it up and buy some.")

@@ -31,6 +31,7 @@ from rods.types import (
 from rods_bfcl import suggestions
 from rods_bfcl.asset import Asset, manifest, open_asset
 from rods_bfcl.judging import Invocation, Judge
+from rods_bfcl.leaks import refused_for_a_leak
 from rods_bfcl.memory.backends import BACKENDS, Backend
 from rods_bfcl.memory.suite import MemorySuite
 from rods_bfcl.memory.tasks import members
@@ -187,6 +188,10 @@ class BfclEnvironment(Environment):
         owners = [name for name, specs in self._toolspecs.items() if specs.keys() & set(tools)]
         state["classes"] = [*state["classes"], *(o for o in owners if o not in state["classes"])]
         return task.model_copy(update={"tools": (*task.tools, *tools), "initial_state": state})
+
+    def objection(self, task: Task) -> str:
+        """The official checker would refuse the task's own reference for a leak of upstream's."""
+        return "" if self._memory is not None else refused_for_a_leak(task, self._upstream)
 
     def data_hashes(self) -> Mapping[str, str]:
         """Every file of the pinned release that is used, and the split."""

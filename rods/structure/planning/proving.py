@@ -67,7 +67,7 @@ class Prover:
                 return "invalid_arguments"
             if self._judgement.fails(call, result):
                 return "failed_call"
-        return None
+        return "objected" if self._environment.objection(task) else None
 
     def _examined(self, task: Task, trace: Trace) -> Proven:
         sources = tuple(self._labeller.label(task, trace, lambda: self._state(task)))
