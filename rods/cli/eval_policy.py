@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rods import __version__
 from rods.cli.options import parts_without_demo, refuse_to_lose, settings_in
 from rods.cli.output import data_line, print_json, print_pairs, print_table, progress_bar, say
 from rods.errors import ConfigError, DataError
@@ -83,7 +84,7 @@ def evaluate(policy: str, options: Mapping[str, Any], as_json: bool) -> int:
     config = options["config"] or settings_in(*near)
     parts = parts_without_demo(options["plugins"], config, options["overrides"])
     with player(policy, parts, options) as playing, closing(parts.environment()) as environment:
-        out = unfinished_of(playing, parts, options)
+        out = unfinished_of(playing, parts, environment, options)
         report = played(playing, environment, parts, options, out)
     if not report["n"]:
         say("Not one rollout has a reward: an outage ended them all.")
@@ -174,7 +175,7 @@ def _trained(folder: Path, parts: Assembly) -> Player:
 
 
 def unfinished_of(
-    playing: Player, parts: Assembly, options: Mapping[str, Any]
+    playing: Player, parts: Assembly, environment: Environment, options: Mapping[str, Any]
 ) -> Unfinished | None:
     """Where the rollouts go, with those that an interrupted call of this command has made."""
     from rods.unfinished import unfinished
@@ -185,9 +186,10 @@ def unfinished_of(
     if out.is_file() or force:
         refuse_to_lose(out, force)
     asked = {name: options[name] for name in ("split", "tasks", "samples", "seed")}
-    component, config = parts.component("environment"), parts.config("environment")
-    setting = [component.name, config.model_dump(mode="json")]
-    terms = {**asked, **playing.terms, "environment": setting, "run.seed": parts.run.seed}
+    config = parts.config("environment").model_dump(mode="json")
+    world = [environment.name, config, dict(environment.data_hashes())]
+    made = {"run.seed": parts.run.seed, "rods": __version__}
+    terms = {**asked, **playing.terms, "environment": world, **made}
     found = unfinished(out, terms, anew=force)
     if found.lines:
         say(f"Going on after {len(found.lines)} tasks, which are in {found.partial}.")

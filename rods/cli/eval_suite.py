@@ -56,7 +56,7 @@ def _played(row: Row, policy: str, options: Mapping[str, Any]) -> dict[str, Any]
     parts = parts_without_demo(plugins, options["config"], options["overrides"])
     mine = {**options, "out": _file(options["out"], row)}
     with player(policy, parts, mine) as playing, closing(parts.environment()) as environment:
-        out = unfinished_of(playing, parts, mine)
+        out = unfinished_of(playing, parts, environment, mine)
         report = played(playing, environment, parts, mine, out)
         return {**report, "settings": dict(row.settings), "protocol": environment.protocol()}
 

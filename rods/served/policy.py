@@ -103,6 +103,8 @@ class ServedPolicy:
         """The server's choice; None where the episode was cut for want of one."""
         import openai  # noqa: PLC0415
 
+        with self._counting:
+            self.requests += 1
         try:
             answer = self._client.chat.completions.create(
                 **self._request(episode, conversation, seed)
@@ -137,7 +139,6 @@ class ServedPolicy:
     def _count(self, answer: Any) -> None:
         message = answer.choices[0].message
         with self._counting:
-            self.requests += 1
             if answer.usage is not None:
                 self.tokens_in += answer.usage.prompt_tokens
                 self.tokens_out += answer.usage.completion_tokens

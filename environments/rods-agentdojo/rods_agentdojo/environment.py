@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -25,6 +25,12 @@ class AgentDojoEnvironment(Environment):
     """Office, travel, bank and chat tasks, judged by AgentDojo's own utility functions."""
 
     name = "agentdojo"
+    suites: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
+        "ood": {"AgentDojo": {}},
+        "injection": {
+            f"AgentDojo, {attack}": {"attack": attack} for attack in ("direct", "ignore_previous")
+        },
+    }
 
     class Config(Component.Config):
         """Which suites, and where their data lie."""
@@ -118,6 +124,13 @@ class AgentDojoEnvironment(Environment):
     def instructions(self, task: Task) -> str:
         """How to act in these worlds."""
         return self._conduct
+
+    def protocol(self) -> str:
+        """What is counted, in a line for reports."""
+        attacked = f", every injection as attack {self.config.attack!r}" * (
+            self.config.attack != "none"
+        )
+        return f"AgentDojo's own utility functions on held-out user tasks{attacked}."
 
     def data_hashes(self) -> Mapping[str, str]:
         """Every file of the pinned release that is used."""

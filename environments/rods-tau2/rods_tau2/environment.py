@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -36,6 +36,9 @@ class Tau2Environment(Environment):
 
     name = "tau2"
     snapshots = "delta"
+    suites: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
+        "ood": {f"tau2 {domain}": {"domains": [domain]} for domain in DOMAIN_NAMES[:3]}
+    }
 
     class Config(Component.Config):
         """Which domains, and where their data lie."""
@@ -121,6 +124,13 @@ class Tau2Environment(Environment):
     def constants(self, state: JsonObject) -> Collection[JsonValue]:
         """Everything but people, addresses and ids: goods, options, prices, what is owned."""
         return constants(state)
+
+    def protocol(self) -> str:
+        """What tells these scores from the leaderboard's, in a line for reports."""
+        return (
+            "tau2's own evaluators and data of the pinned wheel; a scripted user who says all "
+            "of the scenario at once, so not comparable with scores that a model as user gave."
+        )
 
     def data_hashes(self) -> Mapping[str, str]:
         """Every file of the pinned release that is used."""

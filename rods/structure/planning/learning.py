@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,20 +94,14 @@ class SeedLearner:
 
     def _watch(self, task: Task) -> None:
         trace = replay(self.environment, task)
-        session = self.environment.open(task)
-        start = session.state()
-        try:
+        with closing(self.environment.open(task)) as session:
+            start = session.state()
             sources = self.labeller.label(task, trace, lambda: start)
             self._places(task, session)
-        finally:
-            session.close()
         self._sources(trace, sources)
         self._reuse(trace)
-        fresh = self.environment.open(task)
-        try:
+        with closing(self.environment.open(task)) as fresh:
             edges = hard_edges(fresh, trace.calls, lambda _, result: result.error)
-        finally:
-            fresh.close()
         names = [call.name for call in trace.calls]
         for later in range(len(names)):
             for earlier in range(later):
