@@ -9,9 +9,9 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel
 
+from rods.bounds import beyond_bounds
 from rods.types import JsonObject, ToolCall, ToolSpec
 from rods_agentdojo.asset import Asset
-from rods_agentdojo.bounds import beyond_bounds
 from rods_agentdojo.effects import effect_of
 from rods_agentdojo.upstream import load_suites, load_upstream
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from rods.bounds import beyond_bounds
 from rods.errors import DataError
 from rods.types import JsonObject, JsonValue
-from rods_tau2.bounds import beyond_bounds
 from rods_tau2.domains import Domain
 from rods_tau2.tables import Table, adapter, dump
 from rods_tau2.upstream import DrawnIds, drawn_ids

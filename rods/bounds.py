@@ -1,11 +1,13 @@
-"""What a call may be given: whatever is beyond these bounds is a failed call, never a hang."""
+"""What a call may be given in worlds that run others' code: what is beyond is a failed call."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-_CHARACTERS = 16_384  # of all texts together: upstream searches in some
+_CHARACTERS = (
+    16_384  # of all texts together: such code may compare one with every record of a table
+)
 _VALUES = 2_000
 _DEPTH = 16
 
