@@ -94,7 +94,7 @@ def test_what_is_written_is_strictly_typed(written: Path) -> None:
     run("mypy", *options, *NAMES.values(), cwd=written, MYPYPATH=path)
 
 
-@pytest.mark.parametrize("name", ["ox", "a-name-of-thirty-two-letters-abc"])
+@pytest.mark.parametrize("name", ["yk", "a-name-of-thirty-two-letters-abc"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_written_has_the_form_that_ruff_wants(kind: str, name: str, tmp_path: Path) -> None:
     write_plugin(kind, name, tmp_path)
