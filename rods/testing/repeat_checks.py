@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 import json
 import os
 import subprocess
@@ -13,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import get_args
 
+from rods import digests
 from rods.determinism import Determinism, following, package_modules
 from rods.interfaces import Environment
 from rods.testing.findings import Finding, Subject, for_each, run_reference
@@ -73,7 +73,7 @@ def another_process_changes_nothing(subject: Subject) -> str:
 # ------------------------------------------------------------------------------- inside
 def task_digest(task: Task) -> str:
     """SHA-256 of the task."""
-    return hashlib.sha256(task.model_dump_json().encode()).hexdigest()
+    return digests.text_digest(task.model_dump_json())
 
 
 def digest(environment: Environment, task: Task) -> str:
@@ -81,8 +81,7 @@ def digest(environment: Environment, task: Task) -> str:
     session = environment.open(task)
     try:
         results = [result.model_dump() for result in run_reference(session, task)]
-        text = json.dumps([results, session.state()], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return digests.digest([results, session.state()])
     finally:
         session.close()
 

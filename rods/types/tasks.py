@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 from pydantic import Field
 
+from rods.digests import digest
 from rods.types.base import Effect, JsonObject, Kind, Record, Split
 
 
@@ -152,5 +151,4 @@ def content_id(task: Task) -> str:
     }
     if task.noise is not None:
         content["noise"] = task.noise
-    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return "syn-" + hashlib.sha256(canonical.encode()).hexdigest()[:16]
+    return f"syn-{digest(content, digits=16)}"

@@ -6,7 +6,6 @@ tools that only read are left out of it, so that more rollouts find what was rec
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import threading
@@ -14,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rods.digests import canonical_json, text_digest
 from rods.errors import DataError, WorldError
 from rods.interfaces import Session
 from rods.jsonl import JsonlReader
@@ -101,13 +101,12 @@ class History:
 
     def __init__(self, task: Task, specs: Mapping[str, ToolSpec]) -> None:
         self._specs = specs
-        self._start = json.dumps(task.initial_state, sort_keys=True)
+        self._start = canonical_json(task.initial_state)
         self.calls: tuple[str, ...] = ()
 
     def key(self, what: str) -> str:
         """The key of an answer here; ``what`` is a call, or "state"."""
-        text = "\n".join((self._start, *self.calls, what))
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+        return text_digest("\n".join((self._start, *self.calls, what)), digits=32)
 
     def after(self, call: ToolCall) -> None:
         """The call was made."""
@@ -117,7 +116,7 @@ class History:
 
 def spelled(call: ToolCall) -> str:
     """The call in one line; the order of its arguments does not count."""
-    return f"{call.name} {json.dumps(call.arguments, sort_keys=True)}"
+    return f"{call.name} {canonical_json(call.arguments)}"
 
 
 class RecordingSession(Session):

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
+from rods.digests import file_digest
 from rods.interfaces import Component, Environment, Session
 from rods.structure.schema import CallValidator
 from rods.types import JsonObject, JsonValue, Phrase, Split, Task, ToolSpec
-from rods.wheels import file_digest
 from rods_mcp.cassette import Cassette, History, RecordingSession, ReplayingSession
 from rods_mcp.config import DeclaredCall, McpConfig
 from rods_mcp.declarations import Declared, declared

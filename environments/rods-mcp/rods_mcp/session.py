@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rods.digests import text_digest
 from rods.errors import DataError, WorldError
 from rods.interfaces import Session
 from rods.structure.schema import CallValidator
@@ -30,8 +30,7 @@ class Done:
     @property
     def digest(self) -> str:
         """16 hex digits over the result."""
-        text = f"{self.result.error}\n{self.result.content}"
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return text_digest(f"{self.result.error}\n{self.result.content}", digits=16)
 
 
 @dataclass(frozen=True, slots=True)

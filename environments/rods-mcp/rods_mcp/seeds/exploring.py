@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rods.digests import canonical_json
 from rods.interfaces import Session
 from rods.structure.leaves import walk
 from rods.structure.sources import holds
@@ -172,4 +172,4 @@ def _tells(answer: Any) -> bool:
 
 def distinct(calls: Sequence[ToolCall]) -> str:
     """What two tasks must not share: the calls as text."""
-    return json.dumps([[call.name, call.arguments] for call in calls], sort_keys=True)
+    return canonical_json([[call.name, call.arguments] for call in calls])

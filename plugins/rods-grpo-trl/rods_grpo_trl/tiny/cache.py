@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import os
 import shutil
@@ -14,6 +12,7 @@ from pathlib import Path
 from filelock import FileLock
 from platformdirs import user_cache_path
 
+from rods.digests import digest
 from rods.errors import DataError
 from rods.files import sync_folder, sync_tree
 from rods_grpo_trl.tiny.policy import TinyPolicy
@@ -39,7 +38,7 @@ def kept(
     all: an interrupted ``make`` leaves nothing behind. One that was damaged since is made again.
     """
     root = cache if cache is not None else cache_folder()
-    folder = root / digest(inputs)
+    folder = root / digest(inputs, digits=16)
     try:
         root.mkdir(parents=True, exist_ok=True)
         lock = FileLock(f"{folder}.lock")
@@ -64,12 +63,6 @@ def _found(load: Callable[[Path], TinyPolicy], folder: Path) -> TinyPolicy | Non
         log.warning("The kept warm start is damaged and is made again: %s", error)
         shutil.rmtree(folder)
         return None
-
-
-def digest(inputs: Mapping[str, object]) -> str:
-    """16 hex digits of SHA-256 over the inputs in canonical form."""
-    canonical = json.dumps(inputs, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
 
 def _write(policy: TinyPolicy, folder: Path) -> None:
