@@ -15,7 +15,7 @@ from typing import Any
 import numpy
 import pytest
 
-from rods.determinism import NOON, Determinism, active, follow, following
+from rods.determinism import NOON, Determinism, active, follow, following, stand_still
 
 
 def drawn() -> tuple[Any, ...]:
@@ -196,3 +196,37 @@ def test_followed_classes_are_taken_for_the_real_ones() -> None:
         assert world.clock.timedelta is datetime.timedelta
     assert world.datetime is datetime.datetime
     assert world.clock is datetime
+
+
+# ------------------------------------------------------------------------------- a standing clock
+def test_a_module_told_to_stand_still_shows_one_moment_for_good_in_each_way_it_may_ask() -> None:
+    module = ModuleType("upstream")
+    module.datetime, module.clock, module.day = datetime, datetime.datetime, datetime.date  # type: ignore[attr-defined]
+    noon = datetime.datetime(2024, 5, 15, 12, tzinfo=datetime.UTC)
+    stand_still(module, noon)
+    naive = noon.replace(tzinfo=None)
+    asked: Any = vars(module)
+    assert (
+        asked["datetime"].datetime.now() == asked["clock"].now() == asked["clock"].today() == naive
+    )
+    assert asked["clock"].now(datetime.UTC) == noon
+    assert asked["day"].today() == asked["datetime"].date.today() == naive.date()
+    assert asked["datetime"].timedelta is datetime.timedelta
+    with Determinism("another day"):
+        assert asked["clock"].now() == naive
+
+
+def test_what_a_standing_clock_makes_is_a_plain_datetime() -> None:
+    module = ModuleType("upstream")
+    module.clock = datetime.datetime  # type: ignore[attr-defined]
+    stand_still(module, NOON)
+    clock = vars(module)["clock"]
+    made = (clock.now(), clock(2024, 5, 15), clock.strptime("2024", "%Y"))
+    assert {type(one) for one in made} == {datetime.datetime}
+    assert all(isinstance(one, clock) for one in made)
+    assert datetime.datetime.now() != clock.now()  # no other module's clock stands
+
+
+def test_a_standing_clock_without_a_zone_is_refused() -> None:
+    with pytest.raises(ValueError, match="time zone"):
+        stand_still(ModuleType("upstream"), datetime.datetime(2024, 5, 15))

@@ -15,6 +15,11 @@ from rods.determinism.switch import inside, replacements
 class _Kind(type):
     """The real class's instances and subclasses count as those of the following one."""
 
+    def _now(cls) -> real.datetime | None:
+        """The innermost context's time, in UTC."""
+        stack = inside.get()
+        return real.datetime.fromtimestamp(stack[-1].time(), real.UTC) if stack else None
+
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, cls.__mro__[1])
 
@@ -31,7 +36,7 @@ class FollowedDatetime(real.datetime, metaclass=_Kind):
     @classmethod
     def now(cls, tz: real.tzinfo | None = None) -> Any:
         """The context's time; in UTC where no zone is asked for."""
-        now = _now()
+        now = cls._now()
         if now is None:
             return real.datetime.now(tz)
         return now.replace(tzinfo=None) if tz is None else now.astimezone(tz)
@@ -56,20 +61,22 @@ class FollowedDate(real.date, metaclass=_Kind):
     @classmethod
     def today(cls) -> Any:
         """The context's day, in UTC."""
-        now = _now()
+        now = cls._now()
         return real.date.today() if now is None else now.date()
 
 
-class _FollowedModule(ModuleType):
-    """``datetime`` with the two classes above, all else as it is."""
+class FollowedModule(ModuleType):
+    """``datetime`` with other classes of these two names, all else as it is."""
 
-    datetime, date = FollowedDatetime, FollowedDate
+    def __init__(self, clock: type[real.datetime], day: type[real.date]) -> None:
+        super().__init__("datetime")
+        self.datetime, self.date = clock, day
 
     def __getattr__(self, name: str) -> Any:
         return getattr(real, name)
 
 
-_MODULE = _FollowedModule("datetime")
+_MODULE = FollowedModule(FollowedDatetime, FollowedDate)
 
 
 def follow(module: ModuleType) -> None:
@@ -110,8 +117,3 @@ def _changes(module: ModuleType) -> list[tuple[str, Any]]:
     asking |= {id(old): new for old, new in classes.items()} | {id(real): _MODULE}
     held = list(vars(module).items())
     return [(name, asking[id(value)]) for name, value in held if id(value) in asking]
-
-
-def _now() -> real.datetime | None:
-    stack = inside.get()
-    return real.datetime.fromtimestamp(stack[-1].time(), real.UTC) if stack else None

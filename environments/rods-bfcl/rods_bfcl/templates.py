@@ -6,9 +6,10 @@ import copy
 import marshal
 from typing import Any, Protocol
 
-from rods_bfcl.frozen_clock import FROZEN_NOW
 from rods_bfcl.lazy_random import LazyRandom
+from rods_bfcl.upstream import NOW
 
+_MODIFIED = NOW.replace(tzinfo=None)  # as a file that is made in the world has it
 _SCALARS = (str, int, float, bool, type(None))
 
 
@@ -122,7 +123,7 @@ class _TreeTemplate:
                 item: Any = object.__new__(self._file)
                 content = value[0] if type(value) is tuple else value
                 contents[entry] = item
-                item.__dict__ = {"name": entry, "content": content, "_last_modified": FROZEN_NOW}
+                item.__dict__ = {"name": entry, "content": content, "_last_modified": _MODIFIED}
         return directory
 
 
