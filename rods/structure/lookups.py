@@ -7,6 +7,7 @@ such a table.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from rods.errors import WorldError
@@ -15,19 +16,28 @@ from rods.structure.leaves import parse, walk
 from rods.types import JsonValue, Task, ToolCall, ToolSpec
 
 _MOST = 200  # values a table is asked for
+_PATIENCE = 3  # outages of a tool before they are the world's
 
 
 def lookup_tables(environment: Environment) -> dict[str, dict[str, str]]:
-    """Tool -> value it accepts -> the one text it answers; tools with other answers: none."""
-    wanted = {spec.name: spec for spec in environment.tools().values() if _is_lookup(spec)}
-    tables: dict[str, dict[str, str]] = {name: {} for name in wanted}
+    """Tool -> value it accepts -> the one text it answers; tools with other answers: none.
+
+    A world that is out of order in one task is asked in the next; one that is in so many is a
+    WorldError: without its table, what it answers would count as the user's own words.
+    """
+    tables: dict[str, dict[str, str]] = {}
     asked: set[tuple[str, tuple[str, ...]]] = set()
-    for task in environment.tasks("train") if wanted else ():
-        for name in sorted(wanted.keys() & set(task.tools)):
-            phrases = _phrases(environment, task, wanted[name])
-            if len(phrases) > 1 and (name, phrases) not in asked:
-                asked.add((name, phrases))
-                tables[name] |= _table(environment, task, wanted[name], phrases)
+    outages: Counter[str] = Counter()
+    for task, spec, phrases in _questions(environment):
+        if (spec.name, phrases) in asked:
+            continue
+        try:
+            tables.setdefault(spec.name, {}).update(_table(environment, task, spec, phrases))
+            asked.add((spec.name, phrases))
+        except WorldError:
+            outages[spec.name] += 1
+            if outages[spec.name] == _PATIENCE:
+                raise
     return {name: table for name, table in tables.items() if len(table) > 1}
 
 
@@ -43,6 +53,16 @@ def suggested_values(environment: Environment) -> frozenset[str]:
                 values = environment.suggest(name, parameter, task.initial_state)
                 seen.add(tuple(v for v in values if isinstance(v, str)))
     return frozenset(str(value) for values in seen for value in values)
+
+
+def _questions(environment: Environment) -> Iterator[tuple[Task, ToolSpec, tuple[str, ...]]]:
+    """The lookup tools of each train task, with the values to ask them for."""
+    wanted = {spec.name: spec for spec in environment.tools().values() if _is_lookup(spec)}
+    for task in environment.tasks("train") if wanted else ():
+        for name in sorted(wanted.keys() & set(task.tools)):
+            phrases = _phrases(environment, task, wanted[name])
+            if len(phrases) > 1:
+                yield task, wanted[name], phrases
 
 
 def _is_lookup(spec: ToolSpec) -> bool:
@@ -65,8 +85,6 @@ def _table(
     session = environment.open(task)
     try:
         return dict(_answers(session, spec.name, parameter, phrases))
-    except WorldError:
-        return {}
     finally:
         session.close()
 
