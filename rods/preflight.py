@@ -29,12 +29,14 @@ def iter_checks(
 ) -> Iterator[Check]:
     """One line after the other: data, gold replay of a sample, places, then the trainer's own."""
     try:
+        environment.require_user()
         train, held_out = environment.tasks("train"), environment.tasks("eval")
     except RodsError as error:
         yield Check(name="tasks", ok=False, detail=str(error))
         return
     yield _task_check(environment, train, held_out)
-    yield _kind_check(curriculum, train)
+    if train:
+        yield _kind_check(curriculum, train)
     yield _replay_check(environment, _sample(train, seed) + _sample(held_out, seed))
     yield _folder_check(out, resume)
     if pool_url:
@@ -42,6 +44,14 @@ def iter_checks(
     epochs = sum(stage.epochs for stage in curriculum.stages)
     yield from trainer.check_schedule(epochs, curriculum.epoch_size)
     yield from trainer.preflight(environment, train)
+
+
+def no_train_tasks(environment: Environment) -> str:
+    """What is wrong with a world whose train split is empty, for those who want to train."""
+    return (
+        f"{environment.name} has no tasks to train on with these options: it is for evaluation, "
+        "as in `rods eval`."
+    )
 
 
 def require(checks: Sequence[Check]) -> None:
@@ -68,6 +78,8 @@ def play_reference(environment: Environment, task: Task) -> Rollout:
 
 # ------------------------------------------------------------------------------- the checks
 def _task_check(environment: Environment, train: Sequence[Task], held_out: Sequence[Task]) -> Check:
+    if not train:
+        return Check(name="tasks", ok=False, detail=no_train_tasks(environment))
     both = {task.id for task in train} & {task.id for task in held_out}
     detail = f"{environment.name}: {len(train)} to train on ({_kinds(train)}), "
     detail += f"{len(held_out)} held out ({_kinds(held_out)})"

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from rods.errors import ConfigError, DataError, did_you_mean
 from rods.interfaces import Environment, Selector
 from rods.jsonl import JsonlReader
+from rods.preflight import no_train_tasks
 from rods.selectors.evidence import Evidence
 from rods.selectors.quotas import QuotaSelector
 from rods.types import KINDS, JsonObject, Task
@@ -22,7 +23,10 @@ from rods.types import KINDS, JsonObject, Task
 def seed_tasks(
     environment: Environment, files: Sequence[JsonlReader], kinds: Sequence[str] = ()
 ) -> list[Task]:
-    """The train split and what ``files`` hold beside it, of the wanted kinds (empty: all)."""
+    """The train split and what ``files`` hold beside it, of the wanted kinds (empty: all).
+
+    A ConfigError where that is nothing.
+    """
     for kind in kinds:
         if kind not in KINDS:
             raise ConfigError(f"There is no kind {kind!r}. {did_you_mean(kind, KINDS)}")
@@ -31,7 +35,15 @@ def seed_tasks(
         for number, line in reader:
             task = _read_seed(environment, reader, number, line)
             tasks.setdefault(task.id, task)
-    return interleaved([task for task in tasks.values() if not kinds or task.kind in kinds])
+    wanted = [task for task in tasks.values() if not kinds or task.kind in kinds]
+    if tasks and not wanted:
+        there = ", ".join(sorted({task.kind for task in tasks.values()}))
+        raise ConfigError(
+            f"{environment.name} has no train task of kind {', '.join(kinds)}; there are: {there}."
+        )
+    if not tasks:
+        raise ConfigError(no_train_tasks(environment))
+    return interleaved(wanted)
 
 
 def interleaved(tasks: Sequence[Task]) -> list[Task]:

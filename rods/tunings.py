@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from rods.assembly import Assembly
+from rods.errors import ConfigError
 from rods.interfaces import Environment
+from rods.preflight import no_train_tasks
 from rods.synthesis.lm.config import EMBEDDED, LmConfig
 from rods.synthesis.lm.models import LanguageModels
 from rods.synthesis.lm.preflight import require_models
@@ -44,7 +46,10 @@ def tuner_of(
     program = subject(parts.config("synthesizer"), environment, models)
     before = apply_program(lm.program, program) if lm.program else ""
     seed = parts.run.seed if request.seed is None else request.seed
-    seeds = Seeds.split([t.id for t in environment.tasks("train")], request.held_out, seed)
+    train = environment.tasks("train")
+    if not train:
+        raise ConfigError(no_train_tasks(environment))
+    seeds = Seeds.split([task.id for task in train], request.held_out, seed)
     kept = Journal(journal)
     kept.begin(
         {

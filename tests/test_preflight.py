@@ -81,6 +81,13 @@ def test_a_task_in_both_splits_is_found(tmp_path: Path) -> None:
     assert f"1 are in both splits, such as {train[3].id!r}" in check.detail
 
 
+def test_a_world_for_evaluation_only_is_told_apart_from_a_wrong_schedule(tmp_path: Path) -> None:
+    checks = found(Changed(train=()), tmp_path)
+    assert not checks["tasks"].ok
+    assert "fake has no tasks to train on" in checks["tasks"].detail
+    assert "schedule" not in checks
+
+
 def test_a_stage_without_tasks_is_found(tmp_path: Path) -> None:
     base = [task for task in FakeEnvironment().tasks("train") if task.kind == "base"]
     stage = TrainingStage(name="late", kinds=("long_context",))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from rods.seeds import (
 from rods.selectors import BoundarySelector
 from rods.selectors.evidence import Evidence
 from rods.testing import FakeEnvironment, FakeSynthesizer
-from rods.types import Task
+from rods.types import Split, Task
 
 WORLD = FakeEnvironment()
 SEEDS = list(WORLD.tasks("train"))
@@ -164,6 +165,24 @@ def test_seeds_can_be_of_some_kinds_only(tmp_path: Path) -> None:
     assert {t.kind for t in read_seeds(tmp_path, kinds=("base",))} == {"base"}
     with pytest.raises(ConfigError, match="Did you mean 'miss_func'"):
         read_seeds(tmp_path, kinds=("miss_fun",))
+
+
+class Examination(FakeEnvironment):
+    """A stockroom that is for evaluation only."""
+
+    def tasks(self, split: Split) -> Sequence[Task]:
+        return super().tasks(split) if split == "eval" else ()
+
+
+def test_a_world_without_train_tasks_has_no_seeds_and_says_what_it_is_for() -> None:
+    with pytest.raises(ConfigError, match="fake has no tasks to train on .* for evaluation"):
+        seed_tasks(Examination(), [])
+
+
+def test_kinds_that_no_seed_is_of_are_an_error_with_those_that_are_there() -> None:
+    few = FakeEnvironment(FakeEnvironment.Config(tasks=2))
+    with pytest.raises(ConfigError, match="no train task of kind long_context; there are: base, "):
+        seed_tasks(few, [], ("long_context",))
 
 
 def test_a_seed_that_is_no_train_task_of_this_world_is_named(tmp_path: Path) -> None:

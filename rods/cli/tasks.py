@@ -53,8 +53,7 @@ def command(
         tasks = [task for name in splits for task in environment.tasks(name)]
     found = [task for task in tasks if kind in (None, task.kind)]
     if not found:
-        kinds = ", ".join(sorted({task.kind for task in tasks})) or "none"
-        raise ConfigError(f"{environment.name} has no such task; the kinds there are: {kinds}.")
+        raise ConfigError(_absent(environment.name, split, tasks))
     most = (0 if as_json else 50) if limit is None else limit
     rows = [_row(task) for task in found[: most or None]]
     if as_json:
@@ -62,6 +61,13 @@ def command(
     print_table(f"Tasks of {environment.name}", _COLUMNS, rows)
     if len(rows) < len(found):
         say(f"The first {len(rows)} of {len(found)}; --limit 0 lists all.")
+
+
+def _absent(world: str, split: Split | None, tasks: Sequence[Task]) -> str:
+    if not tasks:
+        return f"{world} has no tasks{f' in its {split} split' * bool(split)} with these options."
+    there = ", ".join(sorted({task.kind for task in tasks}))
+    return f"{world} has no such task; the kinds there are: {there}."
 
 
 def _row(task: Task) -> tuple[str, str, str, int, int, int]:
