@@ -175,7 +175,7 @@ class Examination(FakeEnvironment):
 
 
 def test_a_world_without_train_tasks_has_no_seeds_and_says_what_it_is_for() -> None:
-    with pytest.raises(ConfigError, match="fake has no tasks to train on .* for evaluation"):
+    with pytest.raises(ConfigError, match=r"fake has no tasks to train on .* for evaluation"):
         seed_tasks(Examination(), [])
 
 
