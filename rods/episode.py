@@ -7,6 +7,7 @@ user turn, ends, and holds the trajectory. Nothing else in rods knows how a conv
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -72,6 +73,7 @@ class Episode:
         self._turn = 0
         self._steps: list[Step] = []
         self._turns: list[tuple[Step, ...]] = []
+        self._users_turns: list[tuple[Step, ...]] = []
         self._answers = 0
         self._specs = environment.tools()
         self._visible = set(task.tools_at(0))
@@ -80,6 +82,8 @@ class Episode:
         try:
             self._session = environment.open(task)
             self._user = environment.user(task)
+            if self._user is not None:
+                self._user.enter(self._session)
         except WorldError as error:
             self._end("error", str(error))
 
@@ -104,6 +108,7 @@ class Episode:
         return Trajectory(
             task_id=self.task.id,
             turns=(*self._turns, *open_turn),
+            user=tuple(self._users_turns),
             stop=self.stop or "max_tokens",
             error=self._error,
         )
@@ -114,11 +119,7 @@ class Episode:
         system = (Message(role="system", content=instructions),) if instructions else ()
         if self._user is None:
             return (*system, self._user_message())
-        try:
-            return (*system, Message(role="user", content=self._user.opening()))
-        except WorldError as error:
-            self._end("error", str(error))
-            return system
+        return (*system, *self._user.before(), *self._heard(self._user, self._user.opening))
 
     # ---------------------------------------------------------------- the policy's turn
     def advance(self, message: AssistantMessage) -> tuple[Message, ...]:
@@ -140,7 +141,7 @@ class Episode:
             self._steps.append(Step(message=message))
         if message.malformed is None and (message.ends_turn or not message.calls):
             return shown + self._end_turn(message)
-        if sum(bool(s.results) for s in self._steps) > self.limits.max_steps_per_turn:
+        if self._is_over(max_steps=self.limits.max_steps_per_turn):
             self._end("max_steps")
             return ()
         return shown
@@ -204,15 +205,39 @@ class Episode:
 
     def _answered(self, user: SimulatedUser, message: AssistantMessage) -> tuple[Message, ...]:
         """What a simulated user says to this; nothing if it is satisfied, or has said enough."""
+        if user.keeps_limits and user.over(self.trajectory):
+            self._end("max_steps")
+            return ()
+        return self._heard(user, lambda: user.reply(message.content))
+
+    def _heard(self, user: SimulatedUser, speak: Callable[[], str | None]) -> tuple[Message, ...]:
+        """The user's next message, kept with what the user did before it; none: it has ended."""
         try:
-            reply = user.reply(message.content)
+            reply = speak()
         except WorldError as error:
+            self._keep(user, None)
             self._end("error", str(error))
             return ()
-        if reply is not None and self._turn < self.limits.max_user_turns:
+        self._keep(user, reply)
+        if user.keeps_limits:
+            cut = user.over(self.trajectory)
+        else:
+            cut = reply is not None and self._turn >= self.limits.max_user_turns
+        if reply is not None and not cut:
             return (Message(role="user", content=reply),)
-        self._end("completed" if reply is None else "max_steps")
+        self._end("max_steps" if cut else "completed")
         return ()
+
+    def _keep(self, user: SimulatedUser, reply: str | None) -> None:
+        """Add the user's turn to the trajectory: all that it did, or only what it returned."""
+        said = () if reply is None else (Step(message=AssistantMessage(content=reply)),)
+        self._users_turns.append(tuple(user.steps()) or said)
+
+    def _is_over(self, *, max_steps: int) -> bool:
+        """The policy has made as many steps in this turn as it may."""
+        if self._user is not None and self._user.keeps_limits:
+            return self._user.over(self.trajectory)
+        return sum(bool(s.results) for s in self._steps) > max_steps
 
     def _user_message(self) -> Message:
         turn = self.task.turns[self._turn]

@@ -40,6 +40,7 @@ def evaluate_policy(
     if not known:
         raise DataError(f"The environment {environment.name!r} has no {split} tasks.")
     chosen: Sequence[Task] = held_out(known, tasks or len(known))
+    environment.require_user()
     start = time.perf_counter()
     groups = out.groups(chosen, _part_of(samples)) if out is not None else []
     with _writing(out) as write:

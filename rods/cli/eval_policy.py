@@ -122,7 +122,8 @@ def played(
             out=out,
             progress=moved,
         )
-    return {"policy": playing.name, **report, **({"lm": u} if (u := playing.usage) else {})}
+    used = {"lm": playing.usage, "user": dict(environment.user_usage())}
+    return {"policy": playing.name, **report, **{who: u for who, u in used.items() if u}}
 
 
 # ------------------------------------------------------------------------------- who plays
@@ -217,7 +218,8 @@ def _below(report: Mapping[str, Any]) -> dict[str, Any]:
         "unscored (an outage)": report["unscored_rollouts"],
         **{f"ended: {stop}": n for stop, n in report["stops"].items()},
         "malformed calls": report["malformed"],
-        **{f"model: {name.replace('_', ' ')}": n for name, n in used.items()},
+        **usage_lines("model", used),
+        **usage_lines("user", report.get("user", {})),
         "seed": report["seed"],
         "seconds": report["seconds"],
         **data_line(report["data_hashes"]),
@@ -228,6 +230,11 @@ def _below(report: Mapping[str, Any]) -> dict[str, Any]:
             "(vLLM: --enable-auto-tool-choice --tool-call-parser NAME)"
         )
     return pairs
+
+
+def usage_lines(who: str, used: Mapping[str, float]) -> dict[str, float]:
+    """What a model was asked, for people; the price to six places."""
+    return {f"{who}: {name.replace('_', ' ')}": round(n, 6) for name, n in used.items()}
 
 
 def cells(level: Mapping[str, Any]) -> tuple[object, ...]:

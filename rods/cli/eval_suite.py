@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rods.cli.eval_policy import cells, played, player, unfinished_of
+from rods.cli.eval_policy import cells, played, player, unfinished_of, usage_lines
 from rods.cli.options import parts_without_demo
 from rods.cli.output import data_line, print_json, print_pairs, print_table, say
 from rods.errors import ConfigError, RodsError
@@ -93,5 +93,6 @@ def _below(report: Mapping[str, Any]) -> dict[str, object]:
         "protocol": report["protocol"] or "tasks and verdicts of the world, turn by turn",
         "rollouts a task": report["samples"],
         "unscored (an outage)": report["unscored_rollouts"],
+        **usage_lines("user", report.get("user", {})),
         **data_line(report["data_hashes"]),
     }

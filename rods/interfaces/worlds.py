@@ -14,11 +14,13 @@ from rods.types import (
     DeterminismClaim,
     JsonObject,
     JsonValue,
+    Message,
     Phrase,
     ProgressReward,
     Rollout,
     SnapshotKind,
     Split,
+    Step,
     Task,
     ToolCall,
     ToolResult,
@@ -46,6 +48,10 @@ class Session(ABC):
     def restore(self, snapshot: Any) -> None:
         """Put the world back to where ``snapshot`` was taken; a snapshot can be restored twice."""
 
+    def user_call(self, call: ToolCall) -> ToolResult:
+        """Run a call of a simulated user, in worlds where users have tools of their own."""
+        return ToolResult(content=f"Users have no tool {call.name!r} here.", error=True)
+
     def close(self) -> None:  # noqa: B027 - most worlds hold nothing
         """Free what the session holds; safe to call twice."""
 
@@ -53,13 +59,34 @@ class Session(ABC):
 class SimulatedUser(ABC):
     """Who speaks with the policy in one rollout, where what users say depends on its answers."""
 
+    keeps_limits: ClassVar[bool] = False
+    """``over`` says where a conversation is cut, in place of the episode's limits of turns."""
+
+    def enter(self, session: Session) -> None:  # noqa: B027 - most users do nothing but speak
+        """Be in the world that the policy acts in; comes before all else."""
+
+    def before(self) -> Sequence[Message]:
+        """What was said before the first message, such as a greeting; the policy sees it."""
+        return ()
+
     @abstractmethod
-    def opening(self) -> str:
-        """The first message. A user that cannot answer raises WorldError: an outage."""
+    def opening(self) -> str | None:
+        """The first message; None: it is over before it began.
+
+        A user that cannot answer raises WorldError: an outage.
+        """
 
     @abstractmethod
     def reply(self, said: str) -> str | None:
         """The next message, after the policy closed its turn with ``said``; None: it is over."""
+
+    def steps(self) -> Sequence[Step]:
+        """What it said and did since this was last asked; empty: only what it returned."""
+        return ()
+
+    def over(self, trajectory: Trajectory) -> bool:
+        """The conversation is cut here, by the world's rules: asked after every step of anyone."""
+        return False
 
 
 class Environment(Component, ABC):
@@ -104,6 +131,13 @@ class Environment(Component, ABC):
         for each turn of the task.
         """
         return None
+
+    def require_user(self) -> None:
+        """Users can answer; a ConfigError says what to do where not. Asked before an evaluation."""
+
+    def user_usage(self) -> Mapping[str, float]:
+        """What users that are a model have cost so far: requests, tokens, price. Empty: none is."""
+        return {}
 
     def score(self, task: Task, trajectory: Trajectory) -> ProgressReward:
         """One verdict a turn; by default the reference is replayed beside the trajectory."""

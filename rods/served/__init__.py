@@ -1,4 +1,4 @@
-"""A language model behind an OpenAI-compatible server as the policy of an evaluation."""
+"""Language models behind OpenAI-compatible servers: the policy of an evaluation, or its user."""
 
 from __future__ import annotations
 

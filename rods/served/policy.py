@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -12,8 +11,9 @@ from rods.episode import Episode
 from rods.errors import ConfigError
 from rods.interfaces import Environment
 from rods.random_seeds import derived_seed
-from rods.served.config import ServedConfig
+from rods.served.config import SERVED, ServedConfig
 from rods.served.conversation import Conversation, offered
+from rods.served.server import Address, ServedModel
 from rods.types import Rollout, RolloutGroup, Task
 
 _TOO_LONG = ("context length", "context_length", "maximum context", "too long", "max_model_len")
@@ -24,30 +24,13 @@ class ServedPolicy:
 
     def __init__(self, config: ServedConfig) -> None:
         self.config = config
-        self.requests = self.tokens_in = self.tokens_out = self.written_calls = 0
-        self._client = _client(config)
+        self.written_calls = 0
+        self._model = ServedModel(_address(config))
         self._counting = threading.Lock()
 
     def require(self) -> None:
         """The server answers and knows the model; a ConfigError says what to do where not."""
-        import openai  # noqa: PLC0415 - an extra
-
-        try:
-            known = [model.id for model in self._client.with_options(max_retries=0).models.list()]
-        except openai.NotFoundError:
-            return  # answers, but lists no models
-        except openai.APIStatusError as error:
-            raise ConfigError(self._refused(error)) from error
-        except openai.APIConnectionError as error:
-            raise ConfigError(
-                f"No server answers at {self.config.url} ({error}); start it, or give --lm-url."
-            ) from error
-        if known and self.config.model not in known:
-            shown = ", ".join(sorted(known)[:5])
-            raise ConfigError(
-                f"{self.config.url} does not serve {self.config.model!r}, but {shown}; "
-                "give one of them as --policy openai/NAME."
-            )
+        self._model.require()
 
     def evaluate(
         self,
@@ -77,12 +60,7 @@ class ServedPolicy:
 
     def usage(self) -> dict[str, int]:
         """Requests and tokens so far, and answers that wrote a call as plain text."""
-        return {
-            "requests": self.requests,
-            "tokens_in": self.tokens_in,
-            "tokens_out": self.tokens_out,
-            "calls_as_text": self.written_calls,
-        }
+        return {**self._model.usage(), "calls_as_text": self.written_calls}
 
     # ---------------------------------------------------------------- one rollout
     def _play(self, environment: Environment, task: Task, index: int, seed: int) -> Rollout:
@@ -103,18 +81,14 @@ class ServedPolicy:
         """The server's choice; None where the episode was cut for want of one."""
         import openai  # noqa: PLC0415
 
-        with self._counting:
-            self.requests += 1
         try:
-            answer = self._client.chat.completions.create(
-                **self._request(episode, conversation, seed)
-            )
+            answer = self._model.ask(**self._request(episode, conversation, seed))
         except (openai.APIConnectionError, openai.InternalServerError, openai.RateLimitError) as e:
             episode.cut("error", f"{self.config.url}: {e}")
             return None
         except openai.APIStatusError as error:
             if not any(words in str(error).lower() for words in _TOO_LONG):
-                raise ConfigError(self._refused(error)) from error
+                raise ConfigError(self._model.refused(error)) from error
             episode.cut("max_tokens")
             return None
         if not answer.choices:
@@ -124,11 +98,7 @@ class ServedPolicy:
         return answer.choices[0]
 
     def _request(self, episode: Episode, conversation: Conversation, seed: int) -> dict[str, Any]:
-        request: dict[str, Any] = {
-            "model": self.config.model,
-            "messages": conversation.messages,
-            "seed": seed,
-        }
+        request: dict[str, Any] = {"messages": conversation.messages, "seed": seed}
         if tools := list(offered(episode.tools)):
             request["tools"] = tools
         for key in ("temperature", "max_tokens"):
@@ -139,31 +109,20 @@ class ServedPolicy:
     def _count(self, answer: Any) -> None:
         message = answer.choices[0].message
         with self._counting:
-            if answer.usage is not None:
-                self.tokens_in += answer.usage.prompt_tokens
-                self.tokens_out += answer.usage.completion_tokens
             self.written_calls += not message.tool_calls and "<tool_call>" in (
                 message.content or ""
             )
 
-    def _refused(self, error: Any) -> str:
-        fix = "look at the server's log"
-        if error.status_code in (401, 403):
-            fix = f"put the key into ${self.config.api_key_env}"
-        return f"{self.config.url} refuses the request: {error}; {fix}."
 
-
-def _client(config: ServedConfig) -> Any:
-    """The library's client; no request is made yet."""
-    try:
-        import openai  # noqa: PLC0415
-    except ImportError as error:
-        raise ConfigError(
-            "A served policy needs the package openai: pip install 'rods[served]'."
-        ) from error
-    return openai.OpenAI(
-        base_url=config.url,
-        api_key=os.environ.get(config.api_key_env) or "none",  # local servers want none
-        timeout=config.timeout_s,
-        max_retries=config.retries,
+def _address(config: ServedConfig) -> Address:
+    return Address(
+        model=config.model,
+        url=config.url,
+        api_key_env=config.api_key_env,
+        timeout_s=config.timeout_s,
+        retries=config.retries,
+        url_option="--lm-url",
+        model_option=f"--policy {SERVED}NAME",
+        what="A served policy",
+        extra="rods[served]",
     )

@@ -28,14 +28,14 @@ class AssistantMessage(Record):
 class Message(Record):
     """A message shown to the policy. ``reveals`` are the tools handed over with it."""
 
-    role: Literal["system", "user", "tool"]
+    role: Literal["system", "user", "tool", "assistant"]  # the last: what it is made to have said
     content: str
     name: str | None = None  # of the tool that answers
     reveals: tuple[ToolSpec, ...] = ()
 
 
 class Step(Record):
-    """One message of the policy and the results of its calls, in order."""
+    """One message of the policy (or of a simulated user) and the results of its calls, in order."""
 
     message: AssistantMessage
     results: tuple[ToolResult, ...] = ()
@@ -48,10 +48,15 @@ class Step(Record):
 
 
 class Trajectory(Record):
-    """One rollout of one task: turns of steps. Fewer turns than the task's: it ended early."""
+    """One rollout of one task: turns of steps. Fewer turns than the task's: it ended early.
+
+    ``user``: what a simulated user said and did before each turn, and after the last; empty where
+    the task's turns were said as they are written.
+    """
 
     task_id: str
     turns: tuple[tuple[Step, ...], ...]
+    user: tuple[tuple[Step, ...], ...] = ()
     stop: StopReason = "completed"
     error: str | None = None
 
