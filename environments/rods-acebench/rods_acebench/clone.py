@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
@@ -22,6 +22,7 @@ Language = Literal["en", "zh"]
 Category = Literal["multi_step", "multi_turn"]
 
 COMMIT = "e6db74b"
+ROOT = "model_inference"  # the clone's package of classes
 CLASS_FILES: Mapping[str, str] = {
     "BaseApi": "phone_platform/base_api",
     "MessageApi": "phone_platform/message",
@@ -39,10 +40,8 @@ class Clone:
     """The files of a clone that one language needs."""
 
     def __init__(self, path: Path, language: Language) -> None:
-        if not (path / "model_inference").is_dir():
-            raise DataError(
-                f"{path} holds no clone of ACEBench (no model_inference/). {HOW_TO_GET}"
-            )
+        if not (path / ROOT).is_dir():
+            raise DataError(f"{path} holds no clone of ACEBench (no {ROOT}/). {HOW_TO_GET}")
         self.path, self.language = path, language
         self._read: dict[str, str] = {}
         self._modules: dict[Category, UpstreamModules] = {}
@@ -55,8 +54,9 @@ class Clone:
     def records(self, category: Category, *, answers: bool = False) -> list[dict[str, Any]]:
         """The tasks of a category, or their answers: one JSON object a line."""
         folder = f"data_all/data_{self.language}" + ("/possible_answer" if answers else "")
-        text = self._text(f"{folder}/data_agent_{category}.json")
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        member = f"{folder}/data_agent_{category}.json"
+        lines = enumerate(self._text(member).split("\n"), 1)  # a text may hold other separators
+        return [self._record(member, number, line) for number, line in lines if line.strip()]
 
     def texts(self, member: str, names: Iterable[str]) -> dict[str, str]:
         """String constants of a module, read from its syntax: the module is not run."""
@@ -73,14 +73,29 @@ class Clone:
 
     def classes(self, category: Category) -> dict[str, type[Any]]:
         """Name -> class, as this category plays with them."""
-        package = f"model_inference.{category}.scenarios{self.language}"
+        package = f"{ROOT}.{category}.scenarios{self.language}"
         files = {name: f"{package}.{file.replace('/', '.')}" for name, file in CLASS_FILES.items()}
         if category not in self._modules:
             self._modules[category] = self._load(category, list(files.values()))
         modules = self._modules[category]
-        return {name: vars(modules.load(file))[name] for name, file in files.items()}
+        try:
+            return {name: vars(modules.load(file))[name] for name, file in files.items()}
+        except Exception as error:  # code of the clone raises anything
+            raise DataError(
+                f"{self.path / package.replace('.', '/')} has no classes to play with: {error!r}. "
+                f"{HOW_TO_GET}"
+            ) from error
 
     # ------------------------------------------------------------------ inside
+    def _record(self, member: str, number: int, line: str) -> dict[str, Any]:
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise DataError(f"{self.path / member}:{number} is not JSON ({error}).") from error
+        if not isinstance(record, dict) or "id" not in record:
+            raise DataError(f"{self.path / member}:{number} is no object with an 'id'.")
+        return record
+
     def _text(self, member: str) -> str:
         try:
             content = (self.path / member).read_bytes()
@@ -92,20 +107,32 @@ class Clone:
         return content.decode("utf-8")
 
     def _load(self, category: Category, names: list[str]) -> UpstreamModules:
-        files = {name: f"{name.replace('.', '/')}.py" for name in names}
-        for member in files.values():
-            self._text(member)
-        members = dict(self._read)
-        for package in {parent for name in names for parent in _parents(name)}:
+        modules = self._with_imports(names)
+        members = {member: self._read[member] for member in modules.values()}
+        for package in {parent for name in modules for parent in _parents(name)}:
             init = f"{package.replace('.', '/')}/__init__.py"
             members[init] = hashlib.sha256(_Packages(self.path).read(init)).hexdigest()
         pin = AssetPin("ACEBench", "", "acebench", "of this clone", "", "", members)
         return UpstreamModules(
             Asset(pin, _Packages(self.path), str(self.path)),
             f"rods_acebench.upstream.{category}.{self.language}",
-            ["model_inference"],
-            patches=dict.fromkeys(names, _silence),
+            [ROOT],
+            patches=dict.fromkeys(modules, _silence),
         )
+
+    def _with_imports(self, names: list[str]) -> dict[str, str]:
+        """Module -> file, of these and of all that they import from the clone.
+
+        Upstream's multi-step classes are based on a class of the multi-turn ones.
+        """
+        found: dict[str, str] = {}
+        waiting = list(names)
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found[name] = f"{name.replace('.', '/')}.py"
+                waiting += _imported(self._text(found[name]), found[name])
+        return found
 
 
 class _Packages(FolderSource):
@@ -121,6 +148,19 @@ class _Packages(FolderSource):
 def _parents(name: str) -> list[str]:
     parts = name.split(".")
     return [".".join(parts[:count]) for count in range(1, len(parts))]
+
+
+def _imported(source: str, member: str) -> Iterator[str]:
+    """The clone's modules that a file imports, by whole names."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except SyntaxError as error:
+        raise DataError(f"{member} of this clone is not Python: {error}. {HOW_TO_GET}") from error
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (n.name for n in node.names if n.name.startswith(f"{ROOT}."))
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{ROOT}."):
+            yield str(node.module)
 
 
 def _silence(module: ModuleType) -> None:

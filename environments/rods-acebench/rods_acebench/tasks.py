@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rods.errors import DataError
 from rods.types import JsonObject, Task, ToolCall, Turn
 from rods_acebench.clone import Category, Clone
 from rods_acebench.judging import Goal, Names
@@ -34,6 +35,8 @@ def read_tasks(clone: Clone, category: Category, names: Names) -> list[Task]:
     """The tasks of a category in upstream's order, all in the eval split."""
     answers = {str(a["id"]): a for a in clone.records(category, answers=True)}
     entries = clone.records(category)
+    if missing := [str(e["id"]) for e in entries if str(e["id"]) not in answers]:
+        raise DataError(f"{clone.path}: possible_answer/ has no answer to {', '.join(missing)}.")
     return [_task(clone, category, names, e, answers[str(e["id"])]) for e in entries]
 
 

@@ -22,7 +22,7 @@ class BaseApi:
 """
 MESSAGE = """
 from datetime import datetime
-from model_inference.PART.scenariosLANG.phone_platform.base_api import BaseApi
+from model_inference.multi_turn.scenariosLANG.phone_platform.base_api import BaseApi
 
 class MessageApi(BaseApi):
     def __init__(self):
@@ -41,7 +41,7 @@ class MessageApi(BaseApi):
         return [m for m in self.inbox.values() if m["to"] == to]
 """
 REMINDER = """
-from model_inference.PART.scenariosLANG.phone_platform.base_api import BaseApi
+from model_inference.multi_turn.scenariosLANG.phone_platform.base_api import BaseApi
 
 class ReminderApi(BaseApi):
     def __init__(self):
@@ -53,7 +53,7 @@ class ReminderApi(BaseApi):
         return {"status": True}
 """
 FOOD = """
-from model_inference.PART.scenariosLANG.phone_platform.base_api import BaseApi
+from model_inference.multi_turn.scenariosLANG.phone_platform.base_api import BaseApi
 
 class FoodPlatform(BaseApi):
     def __init__(self):
@@ -131,17 +131,17 @@ def make(folder: Path) -> Path:
     """The folder, with both languages."""
     for language in ("en", "zh"):
         for part, tasks in (("multi_step", STEPS), ("multi_turn", TURNS)):
-            _write_classes(folder / f"model_inference/{part}/scenarios{language}", part, language)
+            _write_classes(folder / f"model_inference/{part}/scenarios{language}", language)
             _write_tasks(folder / f"data_all/data_{language}", part, tasks)
         _write_texts(folder / "model_inference", language)
     return folder
 
 
-def _write_classes(folder: Path, part: str, language: str) -> None:
+def _write_classes(folder: Path, language: str) -> None:
+    """The multi-step ones too are based on the multi-turn phone, as upstream's are."""
     (folder / "phone_platform").mkdir(parents=True)
     for name, code in FILES.items():
-        text = code.replace("PART", part).replace("LANG", language)
-        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).write_text(code.replace("LANG", language), encoding="utf-8")
 
 
 def _write_tasks(folder: Path, part: str, tasks: list[tuple[Any, ...]]) -> None:

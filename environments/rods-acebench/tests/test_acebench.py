@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,50 @@ def test_a_clone_that_lacks_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "model_inference").mkdir()
     with pytest.raises(DataError, match="lacks data_all/data_en/possible_answer"):
         made(tmp_path).tasks("eval")
+
+
+def damaged(clone: Path, copy: Path, member: str, text: str) -> AcebenchEnvironment:
+    """A copy of the clone with one file replaced."""
+    shutil.copytree(clone, copy, dirs_exist_ok=True)
+    (copy / member).write_text(text, encoding="utf-8")
+    return made(copy)
+
+
+PHONE = "model_inference/multi_step/scenariosen/phone_platform"
+DATA = "data_all/data_en"
+TURNS = f"{DATA}/data_agent_multi_turn.json"
+ANSWERS = f"{DATA}/possible_answer/data_agent_multi_step.json"
+
+
+@pytest.mark.parametrize(
+    ("member", "text", "message"),
+    [
+        (TURNS, '{"id": 1}\n{"id"', r"multi_turn\.json:2 is not JSON"),
+        (TURNS, "[1]", r"multi_turn\.json:1 is no object with an 'id'"),
+        (ANSWERS, "", "no answer to agent_multi_step_0"),
+        (f"{PHONE}/message.py", "class", r"message\.py of this clone is not Python"),
+        (f"{PHONE}/message.py", "import no_such_module", "has no classes .*no_such_module"),
+        (f"{PHONE}/message.py", "MessageAPI = 1", "has no classes .*MessageApi"),
+        (f"{PHONE}/message.py", "import model_inference.core", "lacks model_inference/core"),
+    ],
+)
+def test_a_damaged_file_is_named(
+    clone: Path, tmp_path: Path, member: str, text: str, message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        damaged(clone, tmp_path, member, text).tasks("eval")
+
+
+def test_a_line_is_a_task_whatever_it_holds(clone: Path, tmp_path: Path) -> None:
+    text = (clone / TURNS).read_text(encoding="utf-8").replace("You want", "You\u2028want")
+    tasks = damaged(clone, tmp_path, TURNS, text).tasks("eval")
+    assert [task.turns[0].user[:8] for task in tasks[3:]] == ["You\u2028want"] * 3
+
+
+def test_what_a_class_is_based_on_in_the_other_category_counts(clone: Path) -> None:
+    hashes = made(clone, categories=("multi_step",)).data_hashes()
+    assert "model_inference/multi_turn/scenariosen/phone_platform/base_api.py" in hashes
+    assert "model_inference/multi_turn/scenariosen/phone_platform/message.py" not in hashes
 
 
 def test_categories_and_languages_are_chosen(clone: Path) -> None:
