@@ -17,7 +17,7 @@ from rods.errors import ConfigError
 
 if TYPE_CHECKING:
     from rods.interfaces import Environment
-    from rods.serving.desk import Desk
+    from rods.serving.tool_handler import ToolHandler
 
 EPILOG = """\b
 Examples
@@ -76,43 +76,43 @@ def command(
     with redirect_stdout(sys.stderr):  # whatever a plugin prints is not the protocol
         environment = parts_without_demo(plugin, config, overrides).environment()
     try:
-        desks = _desks(environment, split, task, list_control, calls_per_turn)
-        _serve(environment.name, desks, port, host)
+        handlers = _handlers(environment, split, task, list_control, calls_per_turn)
+        _serve(environment.name, handlers, port, host)
     finally:
         environment.close()
     return 0
 
 
-def _desks(
+def _handlers(
     environment: Environment,
     split: Any,
     task: str | None,
     list_control: bool,
     calls_per_turn: int,
-) -> Callable[[], Desk]:
+) -> Callable[[], ToolHandler]:
     """Makes a place for a client; faults of the command line are found before the first comes."""
     from rods.episode import EpisodeLimits
-    from rods.serving.desk import Desk, refuse_taken_names
-    from rods.serving.shelf import TaskShelf
+    from rods.serving.task_index import TaskIndex
+    from rods.serving.tool_handler import ToolHandler, refuse_taken_names
 
     refuse_taken_names(environment)
-    shelf = TaskShelf(environment, ("train", "eval") if split == "both" else (split,))
-    if not shelf.tasks():
+    index = TaskIndex(environment, ("train", "eval") if split == "both" else (split,))
+    if not index.tasks():
         raise ConfigError(f"{environment.name} has no task in the split {split!r}; try another.")
     if task is not None:
-        shelf.task(task)
+        index.task(task)
     limits = EpisodeLimits(max_steps_per_turn=calls_per_turn)
-    return lambda: Desk(environment, shelf, limits, list_control, task)
+    return lambda: ToolHandler(environment, index, limits, list_control, task)
 
 
-def _serve(name: str, desks: Callable[[], Desk], port: int | None, host: str) -> None:
+def _serve(name: str, handlers: Callable[[], ToolHandler], port: int | None, host: str) -> None:
     from rods import __version__
-    from rods.serving.front import Front, Sessions
+    from rods.serving.mcp_server import EnvironmentServer, Sessions
     from rods.serving.transports import serve_http, serve_stdio
 
-    sessions = Sessions(desks)
-    front = Front(name, __version__, sessions, http=port is not None)
+    sessions = Sessions(handlers)
+    server = EnvironmentServer(name, __version__, sessions, http=port is not None)
     if port is None:
-        serve_stdio(front, sessions)
+        serve_stdio(server, sessions)
     else:
-        serve_http(front, sessions, host, port, lambda url: say(f"{name}: {url}"))
+        serve_http(server, sessions, host, port, lambda url: say(f"{name}: {url}"))

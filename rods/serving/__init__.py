@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from rods.serving.interactive import InteractiveEpisode
 from rods.serving.records import Opening, Snapshot, Verdict
-from rods.serving.shelf import TaskShelf
+from rods.serving.task_index import TaskIndex
 
-__all__ = ["InteractiveEpisode", "Opening", "Snapshot", "TaskShelf", "Verdict"]
+__all__ = ["InteractiveEpisode", "Opening", "Snapshot", "TaskIndex", "Verdict"]

@@ -17,18 +17,18 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Nothing(Arguments):
+class NoArguments(Arguments):
     """No arguments."""
 
 
-class Page(Arguments):
+class TasksArguments(Arguments):
     """A part of the list of tasks."""
 
     offset: int = Field(0, ge=0, description="How many to leave out.")
     limit: int = Field(50, ge=1, le=1000, description="At most so many.")
 
 
-class Wanted(Arguments):
+class ResetArguments(Arguments):
     """Which task to play."""
 
     task_id: str | None = Field(
@@ -36,32 +36,35 @@ class Wanted(Arguments):
     )
 
 
-class Said(Arguments):
+class EndTurnArguments(Arguments):
     """The policy's last words of a turn."""
 
     content: str = Field("", description="What the policy says to the user.")
 
 
-class Back(Arguments):
+class RestoreArguments(Arguments):
     """Where to go back to."""
 
     snapshot: dict[str, Any] = Field(description="What rods_snapshot gave, in this session or not.")
 
 
 CONTROLS: dict[str, tuple[type[Arguments], str]] = {
-    "rods_tasks": (Page, "The tasks that can be played: id, kind, number of user turns."),
+    "rods_tasks": (TasksArguments, "The tasks that can be played: id, kind, number of user turns."),
     "rods_reset": (
-        Wanted,
+        ResetArguments,
         "Begin an episode in a fresh world; gives the system text, the first user message, tools.",
     ),
     "rods_end_turn": (
-        Said,
+        EndTurnArguments,
         "The policy has no more calls to make; gives the user's next message, and new tools.",
     ),
-    "rods_snapshot": (Nothing, "The episode as JSON, to come back to."),
-    "rods_restore": (Back, "Put world and conversation back to where a snapshot was taken."),
-    "rods_progress": (Nothing, "The reward in [0, 1] if the episode ended now."),
-    "rods_verify": (Nothing, "The environment's verdict on every turn."),
+    "rods_snapshot": (NoArguments, "The episode as JSON, to come back to."),
+    "rods_restore": (
+        RestoreArguments,
+        "Put world and conversation back to where a snapshot was taken.",
+    ),
+    "rods_progress": (NoArguments, "The reward in [0, 1] if the episode ended now."),
+    "rods_verify": (NoArguments, "The environment's verdict on every turn."),
 }
 
 

@@ -16,7 +16,7 @@ from rods.episode import Episode, EpisodeLimits
 from rods.errors import DataError, WorldError
 from rods.interfaces import Environment
 from rods.serving.records import Opening, Snapshot, Verdict, reached
-from rods.serving.shelf import TaskShelf
+from rods.serving.task_index import TaskIndex
 from rods.types import AssistantMessage, JsonValue, Message, Task, ToolCall, ToolResult, ToolSpec
 
 LIMITS = EpisodeLimits(max_steps_per_turn=64)  # a message is one call here, not several
@@ -29,11 +29,11 @@ class InteractiveEpisode:
         self,
         environment: Environment,
         limits: EpisodeLimits = LIMITS,
-        shelf: TaskShelf | None = None,
+        index: TaskIndex | None = None,
     ) -> None:
         self.environment = environment
         self.limits = limits
-        self.shelf = shelf or TaskShelf(environment)
+        self.index = index or TaskIndex(environment)
         self._episode: Episode | None = None
         self._said: list[AssistantMessage] = []
         self._shown: list[str] = []
@@ -45,9 +45,9 @@ class InteractiveEpisode:
         ``task`` is a task or the id of one. An episode that was going on ends.
         """
         if isinstance(task, Task):
-            self.shelf.put([task])
+            self.index.put([task])
         else:
-            task = self.shelf.task(task)
+            task = self.index.task(task)
         episode = Episode(self.environment, task, self.limits)
         self._begin(episode, [], [])
         self._refuse_outage()
@@ -144,7 +144,7 @@ class InteractiveEpisode:
 
         WorldError where it answers otherwise than then; the present episode stays as it is.
         """
-        task = self.shelf.task(snapshot.task_id)
+        task = self.index.task(snapshot.task_id)
         episode = Episode(self.environment, task, self.limits)
         try:
             _replay(episode, snapshot)

@@ -24,7 +24,7 @@ from rods.episode import EpisodeLimits
 from rods.errors import ConfigError, WorldError
 from rods.interfaces import Environment
 from rods.serving.interactive import LIMITS, InteractiveEpisode
-from rods.serving.shelf import TaskShelf
+from rods.serving.task_index import TaskIndex
 from rods.types import Split, Task, ToolSpec
 
 SPLITS: tuple[Split, ...] = ("train", "eval")
@@ -44,7 +44,7 @@ def openenv_export(
 ) -> OpenEnvExport:
     """The environment for OpenEnv; a ConfigError where openenv is not installed."""
     base, action, observation, state = _classes()
-    shelves = {split: TaskShelf(environment, (split,)) for split in splits}
+    indexes = {split: TaskIndex(environment, (split,)) for split in splits}
     order = _Order()
 
     class Served(_Played, base):  # type: ignore[misc, valid-type]
@@ -54,7 +54,7 @@ def openenv_export(
 
         def __init__(self) -> None:
             base.__init__(self)
-            _Played.__init__(self, environment, shelves, order, limits, observation, state)
+            _Played.__init__(self, environment, indexes, order, limits, observation, state)
 
     return OpenEnvExport(factory=Served, action=action, observation=observation)
 
@@ -78,14 +78,14 @@ class _Played:
     def __init__(
         self,
         environment: Environment,
-        shelves: dict[Split, TaskShelf],
+        indexes: dict[Split, TaskIndex],
         order: _Order,
         limits: EpisodeLimits,
         observation: type[Any],
         state: type[Any],
     ) -> None:
         self._play = InteractiveEpisode(environment, limits)
-        self._shelves, self._order = shelves, order
+        self._indexes, self._order = indexes, order
         self._observation, self._state = observation, state
         self._id, self._steps = "", 0
 
@@ -103,7 +103,7 @@ class _Played:
 
         Without them ``seed`` chooses one; without a seed the next in order is played.
         """
-        tasks = self._tasks(split or next(iter(self._shelves)))
+        tasks = self._tasks(split or next(iter(self._indexes)))
         chosen = index if index is not None else self._order.next() if seed is None else seed
         task = self._named(task_id) if task_id else tasks[chosen % len(tasks)]
         self._id, self._steps = episode_id or uuid4().hex, 0
@@ -136,7 +136,7 @@ class _Played:
     # ---------------------------------------------------------------- tasks
     def list_splits(self) -> list[str]:
         """The splits that can be played."""
-        return list(self._shelves)
+        return list(self._indexes)
 
     def num_tasks(self, split: str) -> int:
         """How many tasks the split has."""
@@ -155,13 +155,13 @@ class _Played:
 
     # ---------------------------------------------------------------- inside
     def _tasks(self, split: str) -> list[Task]:
-        if split not in self._shelves:
-            raise IndexError(f"There is no split {split[:40]!r}, but {', '.join(self._shelves)}.")
-        return self._shelves[split].tasks()
+        if split not in self._indexes:
+            raise IndexError(f"There is no split {split[:40]!r}, but {', '.join(self._indexes)}.")
+        return self._indexes[split].tasks()
 
     def _named(self, task_id: str) -> Task:
-        found = (task for shelf in self._shelves.values() for task in shelf.tasks())
-        return next((t for t in found if t.id == task_id), None) or self._play.shelf.task(task_id)
+        found = (task for index in self._indexes.values() for task in index.tasks())
+        return next((t for t in found if t.id == task_id), None) or self._play.index.task(task_id)
 
     def _seen(self, text: str, role: str, **more: Any) -> Any:
         if self._play.done:

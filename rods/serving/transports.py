@@ -11,27 +11,31 @@ import anyio
 from mcp.server.stdio import stdio_server
 
 from rods.errors import ConfigError
-from rods.serving.front import IDLE_S, Front, Sessions
+from rods.serving.mcp_server import IDLE_S, EnvironmentServer, Sessions
 from rods.serving.stdin import Lines, own_stdin
 
 PATH = "/mcp"
 _GRACE_S = 2  # of open streams, when the server is asked to end
 
 
-def serve_stdio(front: Front, sessions: Sessions) -> None:
+def serve_stdio(server: EnvironmentServer, sessions: Sessions) -> None:
     """Serve the one client until it closes stdin, or until Ctrl-C (KeyboardInterrupt)."""
 
     async def serve() -> None:
         said = cast(Any, Lines(own_stdin()))  # the SDK only iterates over it
         async with stdio_server(stdin=said) as (incoming, outgoing):
-            await front.run(incoming, outgoing, front.create_initialization_options())
+            await server.run(incoming, outgoing, server.create_initialization_options())
 
     with closing(sessions):
         anyio.run(serve)
 
 
 def serve_http(
-    front: Front, sessions: Sessions, host: str, port: int, ready: Callable[[str], None]
+    server: EnvironmentServer,
+    sessions: Sessions,
+    host: str,
+    port: int,
+    ready: Callable[[str], None],
 ) -> None:
     """Serve any number of clients until Ctrl-C (KeyboardInterrupt); ``ready`` hears the address.
 
@@ -40,7 +44,7 @@ def serve_http(
     import uvicorn  # noqa: PLC0415 - comes with mcp; stdio has no use for it
 
     listening = _bound(host, port)
-    app = front.streamable_http_app(host=host, session_idle_timeout=IDLE_S)
+    app = server.streamable_http_app(host=host, session_idle_timeout=IDLE_S)
     config = uvicorn.Config(
         _ending_sessions(app, sessions),
         log_config=None,

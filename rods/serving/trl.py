@@ -24,8 +24,8 @@ from rods.episode import EpisodeLimits
 from rods.errors import WorldError
 from rods.interfaces import Environment
 from rods.serving.interactive import LIMITS, InteractiveEpisode
-from rods.serving.shelf import TaskShelf
 from rods.serving.signatures import python_name, shape
+from rods.serving.task_index import TaskIndex
 from rods.types import Task, ToolSpec
 
 NEXT = "next_request"
@@ -68,14 +68,14 @@ def trl_export(
 
     A tool that is handed over later is listed from the start, and refused until then.
     """
-    shelf = TaskShelf(environment, ())
-    shelf.put(tasks)
+    index = TaskIndex(environment, ())
+    index.put(tasks)
     turns = any(len(task.turns) > 1 for task in tasks)
     sets = list(dict.fromkeys(map(_tools, tasks)))
     base = python_name(environment.name)
     labels = {tools: base if len(sets) == 1 else f"{base}_{i}" for i, tools in enumerate(sets, 1)}
     made = {
-        labels[tools]: _class(labels[tools], environment, tools, shelf, limits, turns)
+        labels[tools]: _class(labels[tools], environment, tools, index, limits, turns)
         for tools in sets
     }
     renamed = {own: name for one in made.values() for own, name in one._names.items()}
@@ -114,14 +114,14 @@ def _class(
     label: str,
     environment: Environment,
     tools: Sequence[str],
-    shelf: TaskShelf,
+    index: TaskIndex,
     limits: EpisodeLimits,
     turns: bool,
 ) -> type[_Base]:
     """A class whose public methods are the tools."""
 
     def __init__(self: _Base) -> None:  # noqa: N807
-        _Base.__init__(self, InteractiveEpisode(environment, limits, shelf))
+        _Base.__init__(self, InteractiveEpisode(environment, limits, index))
 
     def reset(self: _Base, task_id: str, **row: Any) -> None:
         self._reset(task_id)

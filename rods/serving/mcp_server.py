@@ -18,7 +18,7 @@ from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from rods.serving.desk import Answer, Desk
+from rods.serving.tool_handler import Answer, ToolHandler
 from rods.types import ToolSpec
 
 IDLE_S = 1800.0  # after which a session over HTTP ends by itself
@@ -31,48 +31,48 @@ _NO_SESSION = Answer(
 
 
 @dataclass(slots=True)
-class Seat:
-    """A client's desk; one call at a time is served there."""
+class ClientSession:
+    """What serves one client; one call at a time."""
 
-    desk: Desk
+    handler: ToolHandler
     turn: anyio.Lock = field(default_factory=anyio.Lock)
     used: float = field(default_factory=time.monotonic)
 
 
 class Sessions:
-    """The seats by session id. A session that ended, or was idle for long, has none."""
+    """The clients by session id. A session that ended, or was idle for long, has none."""
 
-    def __init__(self, make: Callable[[], Desk], idle_s: float = IDLE_S) -> None:
+    def __init__(self, make: Callable[[], ToolHandler], idle_s: float = IDLE_S) -> None:
         self._make = make
         self._idle_s = idle_s
-        self._seats: dict[str, Seat] = {}
+        self._clients: dict[str, ClientSession] = {}
 
-    def seat(self, session: str) -> Seat:
-        """The session's seat, a new one at its first request."""
+    def client(self, session: str) -> ClientSession:
+        """The session's client, a new one at its first request."""
         self._sweep()
-        if session not in self._seats:
-            self._seats[session] = Seat(self._make())
-        seat = self._seats[session]
-        seat.used = time.monotonic()
-        return seat
+        if session not in self._clients:
+            self._clients[session] = ClientSession(self._make())
+        client = self._clients[session]
+        client.used = time.monotonic()
+        return client
 
     def end(self, session: str) -> None:
         """The session's world is closed."""
-        if (seat := self._seats.pop(session, None)) is not None:
-            seat.desk.close()
+        if (client := self._clients.pop(session, None)) is not None:
+            client.handler.close()
 
     def close(self) -> None:
         """Every world is closed."""
-        for session in list(self._seats):
+        for session in list(self._clients):
             self.end(session)
 
     def _sweep(self) -> None:
         last = time.monotonic() - 2 * self._idle_s  # the SDK has ended these sessions long ago
-        for session in [s for s, seat in self._seats.items() if seat.used < last]:
+        for session in [s for s, client in self._clients.items() if client.used < last]:
             self.end(session)
 
 
-class Front(Server[Any]):
+class EnvironmentServer(Server[Any]):
     """The environment's tools as MCP tools; the list follows the task, and says when it changed."""
 
     def __init__(self, name: str, version: str, sessions: Sessions, *, http: bool) -> None:
@@ -100,31 +100,31 @@ class Front(Server[Any]):
 
     # ---------------------------------------------------------------- requests
     async def _list_tools(self, ctx: Any, params: Any) -> types.ListToolsResult:
-        seat = self._seat(ctx)
-        specs = seat.desk.tools() if seat is not None else []
+        client = self._client(ctx)
+        specs = client.handler.tools() if client is not None else []
         return types.ListToolsResult(tools=[_shown(spec) for spec in specs])
 
     async def _call_tool(
         self, ctx: Any, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        seat = self._seat(ctx)
-        if seat is None:
+        client = self._client(ctx)
+        if client is None:
             return _result(_NO_SESSION)
-        async with seat.turn:
-            before = seat.desk.tools()
+        async with client.turn:
+            before = client.handler.tools()
             answer = await anyio.to_thread.run_sync(
-                seat.desk.call, params.name, params.arguments or {}
+                client.handler.call, params.name, params.arguments or {}
             )
-            changed = seat.desk.tools() != before
+            changed = client.handler.tools() != before
         if changed:
             await ctx.session.send_tool_list_changed()  # up to 2025-11-25
             await self._bus.publish(ToolsListChanged())  # since then to those who listen
         return _result(answer)
 
-    def _seat(self, ctx: Any) -> Seat | None:
-        """Where the client sits; None for a request over HTTP without a session."""
+    def _client(self, ctx: Any) -> ClientSession | None:
+        """The client that asks; None for a request over HTTP without a session."""
         session = ctx.request.headers.get(_HEADER) if self._http else "stdio"
-        return self._sessions.seat(session) if session else None
+        return self._sessions.client(session) if session else None
 
     async def _sessions_only(self, ctx: Any, params: Any) -> types.DiscoverResult:
         """Names the revisions that have sessions, so that newer clients fall back to one."""

@@ -10,7 +10,7 @@ from rods.interfaces import Environment
 from rods.types import Split, Task
 
 
-class TaskShelf:
+class TaskIndex:
     """The tasks of some splits of an environment; others, such as variants, can be put beside."""
 
     def __init__(

@@ -9,21 +9,21 @@ import pytest
 from mcp import Client
 from mcp.client.subscriptions import ToolsListChanged as Changed
 
-from rods.serving import TaskShelf
-from rods.serving.desk import Desk
-from rods.serving.front import Front, Sessions
+from rods.serving import TaskIndex
+from rods.serving.mcp_server import EnvironmentServer, Sessions
+from rods.serving.tool_handler import ToolHandler
 from rods.testing import FakeEnvironment
 from rods.testing.agents import reference, silent
 from rods.types import Task
 
 WORLD = FakeEnvironment()
-SHELF = TaskShelf(WORLD)
+INDEX = TaskIndex(WORLD)
 HANDED_OVER = next(task for task in WORLD.tasks("train") if task.kind == "miss_func")
 ERAS: list[Literal["legacy", "auto"]] = ["legacy", "auto"]
 
 
-def front() -> Front:
-    return Front("fake", "1", Sessions(lambda: Desk(WORLD, SHELF)), http=False)
+def server() -> EnvironmentServer:
+    return EnvironmentServer("fake", "1", Sessions(lambda: ToolHandler(WORLD, INDEX)), http=False)
 
 
 async def names(client: Client) -> list[str]:
@@ -33,7 +33,7 @@ async def names(client: Client) -> list[str]:
 @pytest.mark.parametrize("era", ERAS)
 def test_tools_are_listed_with_the_worlds_own_schemas(era: Literal["legacy", "auto"]) -> None:
     async def check() -> None:
-        async with Client(front(), mode=era) as client:
+        async with Client(server(), mode=era) as client:
             listed = {tool.name: tool for tool in (await client.list_tools()).tools}
             assert listed.keys() == WORLD.tools().keys()
             for name, spec in WORLD.tools().items():
@@ -66,7 +66,7 @@ def test_older_clients_are_notified_of_tools_handed_over_later() -> None:
         heard.append(getattr(message, "method", None))
 
     async def check() -> None:
-        async with Client(front(), mode="legacy", message_handler=listen) as client:
+        async with Client(server(), mode="legacy", message_handler=listen) as client:
             assert client.server_capabilities.tools is not None
             assert client.server_capabilities.tools.list_changed
             await _to_the_hand_over(client)
@@ -78,7 +78,7 @@ def test_older_clients_are_notified_of_tools_handed_over_later() -> None:
 
 def test_newer_clients_hear_it_where_they_listen() -> None:
     async def check() -> None:
-        async with Client(front()) as client, client.listen(tools_list_changed=True) as changes:
+        async with Client(server()) as client, client.listen(tools_list_changed=True) as changes:
             await _to_the_hand_over(client)
             with anyio.fail_after(20):
                 assert isinstance(await anext(aiter(changes)), Changed)
@@ -87,32 +87,32 @@ def test_newer_clients_hear_it_where_they_listen() -> None:
 
 
 def test_each_session_has_its_own_world_and_gives_it_back() -> None:
-    made: list[Desk] = []
+    made: list[ToolHandler] = []
 
-    def desk() -> Desk:
-        made.append(Desk(WORLD, SHELF))
+    def handler() -> ToolHandler:
+        made.append(ToolHandler(WORLD, INDEX))
         return made[-1]
 
-    sessions = Sessions(desk, idle_s=1000)
-    assert sessions.seat("a") is sessions.seat("a")
-    assert sessions.seat("a").desk is not sessions.seat("b").desk
-    for seat in ("a", "b"):
-        sessions.seat(seat).desk.call("rods_reset", {})
+    sessions = Sessions(handler, idle_s=1000)
+    assert sessions.client("a") is sessions.client("a")
+    assert sessions.client("a").handler is not sessions.client("b").handler
+    for session in ("a", "b"):
+        sessions.client(session).handler.call("rods_reset", {})
     sessions.end("a")
     sessions.end("never there")
-    assert [desk.play.done for desk in made] == [True, False]
+    assert [handler.play.done for handler in made] == [True, False]
     sessions.close()
-    assert all(desk.play.done for desk in made)
-    assert sessions.seat("a").desk is not made[0]
+    assert all(handler.play.done for handler in made)
+    assert sessions.client("a").handler is not made[0]
 
 
 def test_a_session_that_nobody_uses_is_forgotten() -> None:
-    sessions = Sessions(lambda: Desk(WORLD, SHELF), idle_s=0)
-    first = sessions.seat("a").desk
+    sessions = Sessions(lambda: ToolHandler(WORLD, INDEX), idle_s=0)
+    first = sessions.client("a").handler
     first.call("rods_reset", {})
-    sessions.seat("b")
+    sessions.client("b")
     assert first.play.done
-    assert sessions.seat("a").desk is not first
+    assert sessions.client("a").handler is not first
 
 
 async def _verdict(client: Client, task: Task, agent: Any) -> dict[str, Any]:
@@ -139,8 +139,10 @@ def test_the_reference_earns_one_in_real_worlds_and_silence_passes_nothing(
 ) -> None:
     world = getattr(pytest.importorskip(module), name)()
     tasks = {task.kind: task for task in world.tasks("eval")}  # one of each kind
-    shelf = TaskShelf(world, ("eval",))
-    server = Front(world.name, "1", Sessions(lambda: Desk(world, shelf)), http=False)
+    index = TaskIndex(world, ("eval",))
+    server = EnvironmentServer(
+        world.name, "1", Sessions(lambda: ToolHandler(world, index)), http=False
+    )
 
     async def check() -> None:
         async with Client(server) as client:

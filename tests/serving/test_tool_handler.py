@@ -11,28 +11,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rods.errors import ConfigError
-from rods.serving import TaskShelf
+from rods.serving import TaskIndex
 from rods.serving.controls import CONTROLS
-from rods.serving.desk import Desk
+from rods.serving.tool_handler import ToolHandler
 from rods.testing import FakeEnvironment
 from rods.types import ToolSpec
 
 WORLD = FakeEnvironment()
 
 
-def desk(list_control: bool = False) -> Desk:
-    return Desk(WORLD, TaskShelf(WORLD, ("eval",)), list_control=list_control)
+def handler(list_control: bool = False) -> ToolHandler:
+    return ToolHandler(WORLD, TaskIndex(WORLD, ("eval",)), list_control=list_control)
 
 
-def ask(desk: Desk, name: str, **arguments: Any) -> Any:
-    answer = desk.call(name, arguments)
+def ask(handler: ToolHandler, name: str, **arguments: Any) -> Any:
+    answer = handler.call(name, arguments)
     assert not answer.error, answer.text
     assert json.loads(answer.text) == answer.content
     return answer.content
 
 
 def test_without_an_id_the_tasks_come_one_after_the_other() -> None:
-    client, ids = desk(), [task.id for task in WORLD.tasks("eval")]
+    client, ids = handler(), [task.id for task in WORLD.tasks("eval")]
     listed = ask(client, "rods_tasks", offset=1, limit=2)
     assert [row["id"] for row in listed["tasks"]] == ids[1:3]
     assert listed["total"] == len(ids)
@@ -43,18 +43,18 @@ def test_without_an_id_the_tasks_come_one_after_the_other() -> None:
 
 def test_the_trainers_tools_answer_but_are_listed_only_if_asked_for() -> None:
     world = set(WORLD.tools())
-    assert {spec.name for spec in desk().tools()} == world
-    assert {spec.name for spec in desk(list_control=True).tools()} == world | set(CONTROLS)
-    assert ask(desk(), "rods_reset")["task_id"]
+    assert {spec.name for spec in handler().tools()} == world
+    assert {spec.name for spec in handler(list_control=True).tools()} == world | set(CONTROLS)
+    assert ask(handler(), "rods_reset")["task_id"]
 
 
 def test_a_client_that_never_resets_can_find_a_task() -> None:
     task = WORLD.tasks("eval")[2]
-    client = Desk(WORLD, TaskShelf(WORLD, ("eval",)), task_id=task.id)
+    client = ToolHandler(WORLD, TaskIndex(WORLD, ("eval",)), task_id=task.id)
     assert [spec.name for spec in client.tools()] == list(task.tools)
     assert not client.call("count", {"item": "lamps"}).error
     down = FakeEnvironment(FakeEnvironment.Config(outage_every=1))
-    answer = Desk(down, TaskShelf(down), task_id=task.id).call("count", {"item": "lamps"})
+    answer = ToolHandler(down, TaskIndex(down), task_id=task.id).call("count", {"item": "lamps"})
     assert answer.error
     assert "does not answer" in answer.text
 
@@ -75,7 +75,7 @@ def test_a_client_that_never_resets_can_find_a_task() -> None:
 def test_what_cannot_be_done_is_one_clear_line(
     name: str, arguments: dict[str, Any], said: str
 ) -> None:
-    answer = desk().call(name, arguments)
+    answer = handler().call(name, arguments)
     assert answer.error
     assert said in answer.text
     assert "\n" not in answer.text
@@ -94,7 +94,7 @@ NAMES = st.sampled_from([*CONTROLS, *WORLD.tools(), "", "__class__", "close"])
 def test_no_client_can_make_it_raise_or_make_it_say_what_is_no_json(
     calls: list[tuple[str, dict[str, Any]]],
 ) -> None:
-    client = desk()
+    client = handler()
     client.call("rods_reset", {})
     for name, arguments in calls:
         answer = client.call(name, arguments)
@@ -112,4 +112,4 @@ class Taken(FakeEnvironment):
 
 def test_a_world_cannot_hide_a_control_tool() -> None:
     with pytest.raises(ConfigError, match="rename the tool"):
-        Desk(Taken(), TaskShelf(Taken()))
+        ToolHandler(Taken(), TaskIndex(Taken()))

@@ -1,4 +1,4 @@
-"""Where one client is served: the world's tools and the control tools, by name.
+"""Answers one client's calls: the world's tools and the control tools, by name.
 
 Nothing that a client sends raises: every answer is a text, and an error is one clear line.
 """
@@ -19,16 +19,16 @@ from rods.interfaces import Environment
 from rods.serving.controls import (
     CONTROLS,
     PREFIX,
-    Back,
-    Nothing,
-    Page,
-    Said,
-    Wanted,
+    EndTurnArguments,
+    NoArguments,
+    ResetArguments,
+    RestoreArguments,
+    TasksArguments,
     control_specs,
 )
 from rods.serving.interactive import LIMITS, InteractiveEpisode
 from rods.serving.records import Snapshot
-from rods.serving.shelf import TaskShelf
+from rods.serving.task_index import TaskIndex
 from rods.types import JsonObject, ToolSpec
 
 logger = logging.getLogger(__name__)
@@ -43,13 +43,13 @@ class Answer:
     content: JsonObject | None = None
 
 
-class Desk:
+class ToolHandler:
     """One client's episode, and what can be asked of it."""
 
     def __init__(
         self,
         environment: Environment,
-        shelf: TaskShelf,
+        index: TaskIndex,
         limits: EpisodeLimits = LIMITS,
         list_control: bool = False,
         task_id: str | None = None,
@@ -57,7 +57,7 @@ class Desk:
         """``task_id``: the client finds an episode of this task, and need not reset."""
         refuse_taken_names(environment)
         self.environment = environment
-        self.play = InteractiveEpisode(environment, limits, shelf)
+        self.play = InteractiveEpisode(environment, limits, index)
         self._listed = control_specs() if list_control else []
         self._next = 0
         self._controls: Mapping[str, Callable[[Any], JsonObject]] = {
@@ -98,36 +98,36 @@ class Desk:
         self.play.close()
 
     # ---------------------------------------------------------------- control tools
-    def _tasks(self, page: Page) -> JsonObject:
-        tasks = self.play.shelf.tasks()
-        shown = tasks[page.offset : page.offset + page.limit]
+    def _tasks(self, arguments: TasksArguments) -> JsonObject:
+        tasks = self.play.index.tasks()
+        shown = tasks[arguments.offset : arguments.offset + arguments.limit]
         rows = [
             {"id": t.id, "kind": t.kind, "split": t.split, "turns": len(t.turns)} for t in shown
         ]
         return cast(JsonObject, {"tasks": rows, "total": len(tasks)})
 
-    def _reset(self, wanted: Wanted) -> JsonObject:
-        tasks = self.play.shelf.tasks()
-        task = wanted.task_id or tasks[self._next % len(tasks)].id
+    def _reset(self, arguments: ResetArguments) -> JsonObject:
+        tasks = self.play.index.tasks()
+        task = arguments.task_id or tasks[self._next % len(tasks)].id
         opening = self.play.reset(task)
-        self._next += wanted.task_id is None
+        self._next += arguments.task_id is None
         told = opening.model_dump(mode="json", exclude={"tools"})
         return {**told, **self._stand()}
 
-    def _end_turn(self, said: Said) -> JsonObject:
-        return {"user": self.play.end_turn(said.content), **self._stand()}
+    def _end_turn(self, arguments: EndTurnArguments) -> JsonObject:
+        return {"user": self.play.end_turn(arguments.content), **self._stand()}
 
-    def _snapshot(self, _: Nothing) -> JsonObject:
+    def _snapshot(self, _: NoArguments) -> JsonObject:
         return cast(JsonObject, self.play.snapshot().model_dump(mode="json"))
 
-    def _restore(self, back: Back) -> JsonObject:
-        self.play.restore(Snapshot.model_validate_json(json.dumps(back.snapshot)))
+    def _restore(self, arguments: RestoreArguments) -> JsonObject:
+        self.play.restore(Snapshot.model_validate_json(json.dumps(arguments.snapshot)))
         return {"task_id": self.play.episode.task.id, **self._stand()}
 
-    def _progress(self, _: Nothing) -> JsonObject:
+    def _progress(self, _: NoArguments) -> JsonObject:
         return {"progress": self.play.progress(), **self._stand()}
 
-    def _verify(self, _: Nothing) -> JsonObject:
+    def _verify(self, _: NoArguments) -> JsonObject:
         return cast(JsonObject, self.play.verify().model_dump(mode="json"))
 
     def _stand(self) -> JsonObject:
