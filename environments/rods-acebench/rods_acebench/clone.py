@@ -30,6 +30,7 @@ CLASS_FILES: Mapping[str, str] = {
     "FoodPlatform": "phone_platform/food_services",
     "Travel": "travel",
 }
+CALLS_AS_TEXT: Mapping[Language, str] = {"en": "\nFunction Calls:", "zh": "\n函数调用："}
 HOW_TO_GET = (
     "ACEBench has no package: run 'git clone https://github.com/ACEBench/ACEBench' (MIT; written "
     f"against commit {COMMIT}) and set -o environment.path=FOLDER."
@@ -70,6 +71,15 @@ class Clone:
         if missing := [name for name in names if name not in found]:
             raise DataError(f"{self.path / member} has no text {missing[0]}. {HOW_TO_GET}")
         return {name: found[name] for name in names}
+
+    def rules(self, travel: bool) -> str:
+        """Upstream's rules of the desk or the phone for a policy that talks with a user.
+
+        Their last section prescribes calls as text, and is left out: calls are native here.
+        """
+        name = f"{'TRAVEL' if travel else 'BASE'}_PROMPT_{self.language.upper()}"
+        text = self.texts(f"{ROOT}/prompt_{self.language}.py", [name])[name]
+        return text.partition(CALLS_AS_TEXT[self.language])[0].strip()
 
     def classes(self, category: Category) -> dict[str, type[Any]]:
         """Name -> class, as this category plays with them."""

@@ -102,17 +102,20 @@ class AcebenchEnvironment(Environment):
         return self._tools
 
     def instructions(self, task: Task) -> str:
-        """One line of ours, and the clone's rules of the task's world."""
-        ours = (files("rods_acebench") / "instructions.md").read_text(encoding="utf-8").strip()
-        suffix = self.config.language
-        name = f"{'TRAVEL' if _travels(task) else 'BASE'}_PROMPT_{suffix.upper()}"
-        theirs = self._clone.texts(f"model_inference/prompt_{suffix}.py", [name])[name]
-        return f"{ours}\n\n{theirs.strip()}"
+        """Some lines of ours and, where there is a user, the clone's rules of the task's world."""
+        if category_of(task) == "multi_step":
+            return _ours("multi_step")
+        parts = [_ours("multi_turn"), self._clone.rules(_travels(task))]
+        if self.config.user == SCRIPTED:
+            parts.append(_ours("scripted"))
+        return "\n\n".join(parts)
 
     def data_hashes(self) -> Mapping[str, str]:
-        """Every file of the clone that the tasks are made of."""
-        if self._tasks:
-            self.instructions(self._tasks[0])
+        """Every file of the clone that the tasks are made of and played with."""
+        for task in self._tasks:
+            self.instructions(task)
+            if self.config.user != SCRIPTED:
+                system_text(self._clone, _travels(task), "")
         return self._clone.hashes
 
     def protocol(self) -> str:
@@ -148,9 +151,13 @@ class AcebenchEnvironment(Environment):
         calls = [c for turn in trajectory.turns for step in turn for c in step.executed]
         for call in calls:
             session.call(call)
-        goal = goal_of(task.initial_state, self.config.class_names)
+        goal = goal_of(task.initial_state, self.config.class_names, start)
         end = session.state()
         return ProgressReward(verdicts=(verdict(goal, start, end, acted=bool(calls)),))
+
+
+def _ours(name: str) -> str:
+    return (files("rods_acebench") / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
 def _travels(task: Task) -> bool:

@@ -24,12 +24,14 @@ class Aspect(NamedTuple):
 
 
 class Goal:
-    """The wanted end state of a task."""
+    """The wanted end state of a task that starts in this state."""
 
-    def __init__(self, answers: Sequence[Mapping[str, JsonObject]], names: Names) -> None:
+    def __init__(
+        self, answers: Sequence[Mapping[str, JsonObject]], names: Names, start: JsonObject
+    ) -> None:
         self._count = len(answers)
         self._wanted: list[tuple[str, JsonObject]] = [
-            (meant(name) if names == "aliases" else name, attributes)
+            (_name(name, attributes, start) if names == "aliases" else name, attributes)
             for answer in answers
             for name, attributes in answer.items()
         ]
@@ -70,6 +72,24 @@ def meant(name: str) -> str:
     """The class that an answer means: the nearest, where it misspells (ReminderAPI, Reminderpi)."""
     near = get_close_matches(name, COMPARED, n=1, cutoff=0.75)
     return name if name in COMPARED or not near else near[0]
+
+
+def _name(written: str, wanted: JsonObject, start: JsonObject) -> str:
+    """The class to compare; as written where the answer was written for another start.
+
+    Such an answer wants another entry where the class has one from the start. Nobody saw that,
+    because upstream does not compare a misspelt class; no call would get there.
+    """
+    name = meant(written)
+    had: JsonObject = _attributes(start, name) if name in start else {}
+    return name if all(_keeps(value, had.get(key)) for key, value in wanted.items()) else written
+
+
+def _keeps(wanted: Any, had: Any) -> bool:
+    """Of an attribute that is a dict, every entry from the start that is wanted, is as it was."""
+    if not isinstance(wanted, dict) or not isinstance(had, dict):
+        return True
+    return all(had.get(key, value) == value for key, value in wanted.items())
 
 
 def verdict(goal: Goal, start: JsonObject, end: JsonObject, *, acted: bool) -> TurnVerdict:

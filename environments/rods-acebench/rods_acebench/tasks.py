@@ -26,9 +26,9 @@ def open_session(clone: Clone, state: Mapping[str, Any]) -> AcebenchSession:
     return AcebenchSession(classes, state["classes"], state["config"])
 
 
-def goal_of(state: Mapping[str, Any], names: Names) -> Goal:
-    """What the end state has to be."""
-    return Goal(state["wanted"], names)
+def goal_of(state: Mapping[str, Any], names: Names, start: JsonObject) -> Goal:
+    """What the end state has to be, where the world starts like this."""
+    return Goal(state["wanted"], names, start)
 
 
 def read_tasks(clone: Clone, category: Category, names: Names) -> list[Task]:
@@ -55,8 +55,10 @@ def _task(
         "wanted": wanted if isinstance(wanted, list) else [wanted],
     }
     tools = tuple(str(document["name"]) for document in entry["function"])
-    reference = _reference(clone, names, state, tools, answer["mile_stone"])
-    idle = goal_of(state, names).reached(open_session(clone, state).state())
+    start = open_session(clone, state).state()
+    goal = goal_of(state, names, start)
+    reference = _reference(clone, goal, state, tools, answer["mile_stone"])
+    idle = goal.reached(start)
     flags = (category, *(("idle",) if idle else ()), *(() if reference else ("defect",)))
     return Task(
         id=str(entry["id"]),
@@ -71,13 +73,12 @@ def _task(
 
 def _reference(
     clone: Clone,
-    names: Names,
+    goal: Goal,
     state: JsonObject,
     tools: Sequence[str],
     milestones: Sequence[Any],
 ) -> tuple[ToolCall, ...]:
     """The first way of the milestones that runs without an error to the wanted state; else none."""
-    goal = goal_of(state, names)
     for calls in references(milestones):
         session = open_session(clone, state)
         runs = all(call.name in tools and not session.call(call).error for call in calls)

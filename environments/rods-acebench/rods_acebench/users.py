@@ -8,9 +8,9 @@ from typing import Any
 
 from rods.errors import ConfigError, WorldError
 from rods.interfaces import SimulatedUser
-from rods_acebench.clone import Clone
+from rods_acebench.clone import ROOT, Clone
 
-TEXTS = "model_inference/multi_turn/APIModel_user.py"
+TEXTS = f"{ROOT}/multi_turn/APIModel_user.py"
 GREETING: Mapping[str, str] = {
     "en": "Is there anything you need help with today?",
     "zh": "今天有什么需要帮助的吗？",
@@ -50,7 +50,9 @@ class ModelUser(SimulatedUser):
 
     def reply(self, said: str) -> str | None:
         """Its answer; None when it finishes the conversation."""
-        self._messages.append({"role": "user", "content": said.removeprefix("agent:")})
+        self._messages.append(
+            {"role": "user", "content": said.removeprefix("user:").removeprefix("agent:")}
+        )
         answer = self._said()
         return None if FINISHED in answer else answer
 

@@ -159,7 +159,11 @@ def _write_tasks(folder: Path, part: str, tasks: list[tuple[Any, ...]]) -> None:
 
 def _write_texts(folder: Path, language: str) -> None:
     tag = language.upper()
-    texts = f'TRAVEL_PROMPT_{tag} = """Rules of the desk."""\nBASE_PROMPT_{tag} = """Rules."""\n'
+    heading = {"en": "Function Calls:", "zh": "函数调用："}[language]
+    texts = "\n".join(
+        f'{kind}_PROMPT_{tag} = """Rules of the {name}.\n\n{heading}\nWrite [Name(key=1)]."""'
+        for kind, name in (("TRAVEL", "desk"), ("BASE", "phone"))
+    )
     (folder / f"prompt_{language}.py").write_text(texts, encoding="utf-8")
     user = folder / "multi_turn/APIModel_user.py"
     said = [f'SYSTEM_PROMPT_{kind}_{tag} = """You want: {{instruction}}"""'

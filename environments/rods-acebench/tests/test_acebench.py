@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 from rods_acebench.clone import Clone
 from rods_acebench.environment import AcebenchEnvironment
-from rods_acebench.judging import meant
+from rods_acebench.judging import Goal, meant
 from rods_acebench.milestones import parse_calls, references
 
 from rods.cli import main
@@ -129,11 +129,33 @@ def test_hashes_name_every_file_that_counts(environment: AcebenchEnvironment) ->
     assert "model_inference/prompt_en.py" in hashes
 
 
-def test_instructions_have_the_clones_rules(environment: AcebenchEnvironment) -> None:
-    phone = environment.instructions(task_of(environment, "agent_multi_step_0"))
-    desk = environment.instructions(task_of(environment, "agent_multi_step_2"))
-    assert phone.endswith("Rules.")
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_policy_that_talks_with_a_user_gets_the_clones_rules_but_for_calls_as_text(
+    clone: Path, language: str
+) -> None:
+    environment = made(clone, language=language, user="openai/tiny")
+    phone = environment.instructions(task_of(environment, "agent_multi_turn_0"))
+    desk = environment.instructions(task_of(environment, "agent_multi_turn_1"))
+    assert phone.endswith("Rules of the phone.")
     assert desk.endswith("Rules of the desk.")
+    assert "ask the user" in phone
+
+
+def test_where_nobody_answers_the_policy_is_told_so(environment: AcebenchEnvironment) -> None:
+    alone = environment.instructions(task_of(environment, "agent_multi_step_0"))
+    assert "Nobody answers questions" in alone
+    assert (
+        "Rules" not in alone
+    )  # upstream has rules of talking with a user only in multi-turn tasks
+    scripted = environment.instructions(task_of(environment, "agent_multi_turn_0"))
+    assert "Rules of the phone." in scripted
+    assert "without asking" in scripted
+
+
+def test_the_words_of_a_model_as_user_count(clone: Path) -> None:
+    words = "model_inference/multi_turn/APIModel_user.py"
+    assert words not in made(clone).data_hashes()
+    assert words in made(clone, user="openai/tiny").data_hashes()
 
 
 # ------------------------------------------------------------------------------- references
@@ -196,6 +218,26 @@ def test_an_extra_entry_of_a_dict_passes_as_it_does_upstream(
 )
 def test_a_misspelt_class_is_the_nearest_one(written: str, name: str) -> None:
     assert meant(written) == name
+
+
+def reminders(*titles: str) -> dict[str, Any]:
+    return {"reminder_list": {str(n): {"title": title} for n, title in enumerate(titles, 1)}}
+
+
+def test_a_misspelt_answer_that_was_written_for_another_start_is_passed_over() -> None:
+    start, ended = {"ReminderApi": reminders("Old")}, {"ReminderApi": reminders("Old", "Bill")}
+    other = Goal([{"ReminderAPI": reminders("Bill")}], "aliases", start)
+    assert other.reached(ended)  # no call gets from the first one to what is wanted there
+    fitting = Goal([{"ReminderAPI": reminders("Old", "Bill")}], "aliases", start)
+    assert fitting.reached(ended)
+    assert not fitting.reached(start)
+
+
+def test_a_right_name_is_compared_whatever_the_start_is() -> None:
+    start, ended = {"ReminderApi": reminders("Old")}, {"ReminderApi": reminders("Bill")}
+    goal = Goal([ended], "aliases", start)
+    assert not goal.reached(start)
+    assert goal.reached(ended)
 
 
 def test_a_misspelt_class_is_compared_or_passed_over(clone: Path) -> None:

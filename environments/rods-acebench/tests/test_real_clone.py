@@ -96,11 +96,11 @@ def test_what_upstream_wants_is_right_and_a_changed_part_of_it_is_not(
     for task in real.tasks("eval"):
         wanted: Any = task.initial_state["wanted"]
         state = {name: attributes for answer in wanted for name, attributes in answer.items()}
-        assert Goal(wanted, "literal").reached(state) == official(checker, task, state)
+        assert Goal(wanted, "literal", {}).reached(state) == official(checker, task, state)
         for name, attributes in state.items():
             for attribute in attributes:
                 spoilt = {**state, name: {**attributes, attribute: "spoilt"}}
-                ours = Goal(wanted, "literal").reached(spoilt)
+                ours = Goal(wanted, "literal", {}).reached(spoilt)
                 assert ours is False, (task.id, name, attribute)
 
 
