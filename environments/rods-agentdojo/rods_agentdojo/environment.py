@@ -12,6 +12,7 @@ from pydantic import Field
 
 from rods.errors import DataError, did_you_mean
 from rods.interfaces import Component, Environment
+from rods.presets import SHORT_RUN
 from rods.scoring import replay_score
 from rods.types import ProgressReward, Split, Task, ToolSpec, Trajectory
 from rods_agentdojo.asset import Asset, manifest, open_asset
@@ -31,6 +32,8 @@ class AgentDojoEnvironment(Environment):
             f"AgentDojo, {attack}": {"attack": attack} for attack in ("direct", "ignore_previous")
         },
     }
+
+    presets: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {"demo": SHORT_RUN}
 
     class Config(Component.Config):
         """Which suites, and where their data lie."""
