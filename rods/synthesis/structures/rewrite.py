@@ -96,19 +96,22 @@ class ProposalWriter(RewriteStage):
             brief = self.brief(execution)
         except Unspeakable as error:
             return _reject(execution, Reason.QUERY_GEN_FAILED, f"no plain form for {error}")
-        made: Draft | Rejection | None = None
-        if self._by_model and self._coherent:
-            made = self._written(execution, brief, rng, remarks)
-        elif self._by_model:
-            made = self._one_by_one(execution, brief, rng)
+        made = self._by_its_model(execution, brief, rng, remarks) if self._by_model else None
         if isinstance(made, Draft):
             return made
-        if made is None or (self._config.fall_back and not remarks):
-            composed = self._composed(execution, brief, rng)
-            if isinstance(composed, Draft):
-                return composed if made is None else replace(composed, fallen=(made,))
-            return composed if made is None else made
-        return made
+        if made is not None and (remarks or not self._config.fall_back):
+            return made
+        composed = self._composed(execution, brief, rng)
+        if made is None:
+            return composed
+        return replace(composed, fallen=(made,)) if isinstance(composed, Draft) else made
+
+    def _by_its_model(
+        self, execution: Execution, brief: Brief, rng: random.Random, remarks: Sequence[str]
+    ) -> Draft | Rejection:
+        if self._coherent:
+            return self._written(execution, brief, rng, remarks)
+        return self._one_by_one(execution, brief, rng)
 
     def brief(self, execution: Execution) -> Brief:
         """What has to be said; Unspeakable where it cannot be."""
