@@ -51,6 +51,7 @@ def evaluate_policy(
                 write(dump_line(group_record(group, step=0)))
     return {
         "environment": environment.name,
+        "protocol": environment.protocol(),
         "split": split,
         "samples": samples,
         "seed": seed,

@@ -214,6 +214,7 @@ def _show(report: Mapping[str, Any]) -> None:
 def _below(report: Mapping[str, Any]) -> dict[str, Any]:
     used = report.get("lm", {})
     pairs = {
+        **({"protocol": report["protocol"]} if report["protocol"] else {}),
         "rollouts": report["rollouts"],
         "unscored (an outage)": report["unscored_rollouts"],
         **{f"ended: {stop}": n for stop, n in report["stops"].items()},

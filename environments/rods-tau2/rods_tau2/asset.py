@@ -14,6 +14,11 @@ from rods import assets
 from rods.assets import Asset as Asset
 
 DOMAINS = "tau2/data/tau2/domains"
+GUIDELINES = "tau2/data/tau2/user_simulator"
+_FOR_DIALOGUES = (
+    *("tau2/agent/", "tau2/user/", "tau2/orchestrator/", f"{GUIDELINES}/"),
+    f"{DOMAINS}/telecom/main_policy.md",
+)
 
 
 @cache
@@ -22,9 +27,10 @@ def _pin() -> assets.AssetPin:
     return assets.AssetPin.read(text, name="tau2", folder="tau2")
 
 
-def manifest() -> Mapping[str, str]:
-    """Member of the wheel -> SHA-256, for every file that rods-tau2 reads."""
-    return _pin().members
+def manifest(*, dialogue: bool = False) -> Mapping[str, str]:
+    """Member of the wheel -> SHA-256, for every file that is read; prompts only in dialogues."""
+    members = _pin().members
+    return {k: v for k, v in members.items() if dialogue or not k.startswith(_FOR_DIALOGUES)}
 
 
 def open_asset(path: Path | None = None, *, fetch: bool = True) -> Asset:

@@ -40,9 +40,11 @@ _EFFECTS: Mapping[str, Effect] = {"read": "read", "write": "write"}
 class Domain:
     """One domain of the asset; what it has read never changes."""
 
-    def __init__(self, name: DomainName, asset: Asset) -> None:
+    def __init__(self, name: DomainName, asset: Asset, *, dialogue: bool = False) -> None:
+        """``dialogue``: a model is the user, who acts alone on what is the user's."""
         self.name: DomainName = name
         self.layout = _LAYOUTS[name]
+        self.dialogue = dialogue
         self._asset = asset
         self._shipped: dict[tuple[str, str], JsonValue] = {}
         self._upstream = load_upstream(asset)
@@ -95,22 +97,24 @@ class Domain:
     def policy(self) -> str:
         """The domain's policy, which the agent has to keep to, as upstream puts it together."""
         if not self.layout.solo:
-            return self.text("policy.md").strip()
-        parts = {"main": "main_policy_solo.md", "tech_support": "tech_support_manual.md"}
+            policy = self.text("policy.md")
+            return policy if self.dialogue else policy.strip()
+        main = "main_policy.md" if self.dialogue else "main_policy_solo.md"
+        parts = {"main": main, "tech_support": "tech_support_manual.md"}
         return "\n".join(
             f"<{name}_policy>\n{self.text(file)}\n</{name}_policy>" for name, file in parts.items()
         )
 
     @cached_property
     def toolspecs(self) -> Mapping[str, ToolSpec]:
-        """Tool name -> what the policy sees of it."""
-        environment = self.environment(self.database, self.user_database)
-        kits = [kit for kit in (environment.tools, environment.user_tools) if kit is not None]
-        return {
-            name: _toolspec(tool.openai_schema["function"], str(kit.tool_type(name).value))
-            for kit in kits
-            for name, tool in kit.get_tools().items()
-        }
+        """Tool name -> what the policy sees of it; in a dialogue only what is the agent's."""
+        ours = _toolspecs(self.environment(self.database, self.user_database).tools)
+        return ours if self.dialogue else {**ours, **self.user_toolspecs}
+
+    @cached_property
+    def user_toolspecs(self) -> Mapping[str, ToolSpec]:
+        """Tool name -> what a user sees of it; empty where users have no tools."""
+        return _toolspecs(self.environment(self.database, self.user_database).user_tools)
 
     # ------------------------------------------------------------------ tasks
     def entries(self) -> list[JsonObject]:
@@ -119,11 +123,24 @@ class Domain:
         entries: list[JsonObject] = json.loads(self.text("tasks.json"))
         return [entry for entry in entries if entry["id"] in base]
 
+    def scenario(self, entry: JsonObject) -> str:
+        """What a user is told, as upstream words it."""
+        records = self._upstream.load("tau2.data_model.tasks")
+        return str(records.UserScenario.model_validate(entry["user_scenario"]))
+
     @cached_property
     def splits(self) -> Mapping[str, list[str]]:
         """Upstream's splits: name -> ids of tasks."""
         splits: dict[str, list[str]] = json.loads(self.text("split_tasks.json"))
         return splits
+
+
+def _toolspecs(kit: Any) -> Mapping[str, ToolSpec]:
+    tools = {} if kit is None else kit.get_tools()
+    return {
+        name: _toolspec(tool.openai_schema["function"], str(kit.tool_type(name).value))
+        for name, tool in tools.items()
+    }
 
 
 def _toolspec(function: Mapping[str, Any], kind: str) -> ToolSpec:

@@ -6,12 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from rods.errors import DataError, did_you_mean
-from rods.interfaces import Component, Environment
+from rods.interfaces import Component, SimulatedUser
+from rods.served.user import PeopledEnvironment, UserOptions
 from rods.types import (
     JsonObject,
     JsonValue,
@@ -24,24 +25,26 @@ from rods.types import (
 from rods_tau2.asset import Asset, manifest, open_asset
 from rods_tau2.constants import constants
 from rods_tau2.domains import DOMAIN_NAMES, Domain, DomainName
-from rods_tau2.judging import Judge, acts_of
+from rods_tau2.judging import Judge, acts_of, acts_of_dialogue
 from rods_tau2.recordings import read_acts, report, task_id_of
 from rods_tau2.session import Tau2Session
 from rods_tau2.tasks import read_tasks
+from rods_tau2.users import Limits, Prompts, Tau2User
 from rods_tau2.world import World
 
 
-class Tau2Environment(Environment):
+class Tau2Environment(PeopledEnvironment):
     """Customer service in an airline, a shop and a telephone company, judged as tau2 judges."""
 
     name = "tau2"
     snapshots = "delta"
+    user_extra = "rods-tau2[user]"
     suites: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
         "ood": {f"tau2 {domain}": {"domains": [domain]} for domain in DOMAIN_NAMES[:3]}
     }
 
-    class Config(Component.Config):
-        """Which domains, and where their data lie."""
+    class Config(UserOptions):
+        """Which domains, where their data lie, and who the user is."""
 
         asset: Path | None = Field(
             None,
@@ -58,6 +61,18 @@ class Tau2Environment(Environment):
             description="Leave tasks that an idle agent solves (flag 'idle') out of the train "
             "split. The eval split always has them all.",
         )
+        eval_tasks: Literal["test", "base"] = Field(
+            "test",
+            description="The eval split: upstream's test split, or all of its tasks ('base', as in "
+            "published scores; then none is left for training).",
+        )
+        user_temperature: float | None = Field(
+            0.0, ge=0, le=2, description="Of a user that is a model; null: the server's own."
+        )
+        max_steps: int = Field(
+            200, ge=1, description="Messages and answers of tools in a dialogue with such a user."
+        )
+        max_errors: int = Field(10, ge=1, description="Failed calls in such a dialogue.")
 
     config: Config
 
@@ -84,23 +99,21 @@ class Tau2Environment(Environment):
         if known is None:
             raise DataError(f"tau2 has no domain {name!r}. {did_you_mean(name, DOMAIN_NAMES)}")
         if known not in self._read:
-            self._read[known] = Domain(known, self._asset)
+            dialogue = self.config.user_is_model
+            self._read[known] = Domain(known, self._asset, dialogue=dialogue)
         return self._read[known]
 
     def _of_domain(self, name: DomainName) -> list[Task]:
         if name not in self._tasks:
-            self._tasks[name] = list(read_tasks(self._domain(name)))
+            every = self.config.eval_tasks == "base"
+            self._tasks[name] = list(read_tasks(self._domain(name), every_held_out=every))
         return self._tasks[name]
 
     def tasks(self, split: Split) -> Sequence[Task]:
         """The tasks of upstream's train or test split, domain by domain in upstream's order."""
         excluded = self.config.exclude_flagged and split == "train"
-        return [
-            task
-            for name in self.config.domains
-            for task in self._of_domain(name)
-            if task.split == split and not (excluded and task.flags)
-        ]
+        tasks = [task for name in self.config.domains for task in self._of_domain(name)]
+        return [task for task in tasks if task.split == split and not (excluded and task.flags)]
 
     @cached_property
     def _tools(self) -> Mapping[str, ToolSpec]:
@@ -118,7 +131,9 @@ class Tau2Environment(Environment):
         return (files("rods_tau2") / "instructions.md").read_text(encoding="utf-8").strip()
 
     def instructions(self, task: Task) -> str:
-        """How to act, and the domain's policy."""
+        """How to act, and the domain's policy; upstream's prompt where the user is a model."""
+        if self.config.user_is_model:
+            return self._prompts.agent(self._of(task).policy)
         return f"{self._conduct}\n\n<policy>\n{self._of(task).policy}\n</policy>"
 
     def constants(self, state: JsonObject) -> Collection[JsonValue]:
@@ -126,15 +141,28 @@ class Tau2Environment(Environment):
         return constants(state)
 
     def protocol(self) -> str:
-        """What tells these scores from the leaderboard's, in a line for reports."""
+        """Who the user is and what ends a dialogue, in a line for reports."""
+        if self.config.user_is_model:
+            return self._dialogue
         return (
             "tau2's own evaluators and data of the pinned wheel; a scripted user who says all "
             "of the scenario at once, so not comparable with scores that a model as user gave."
         )
 
+    @property
+    def _dialogue(self) -> str:
+        config = self.config
+        heat = "the server's own" if config.user_temperature is None else config.user_temperature
+        return (
+            "tau2's own evaluators, data and prompts of the pinned wheel, as upstream plays: the "
+            f"user is {config.user} (temperature {heat}), at most {config.max_steps} steps and "
+            f"{config.max_errors} errors; {config.eval_tasks} tasks. Compare with scores of the "
+            "same user alone."
+        )
+
     def data_hashes(self) -> Mapping[str, str]:
-        """Every file of the pinned release that is used."""
-        return dict(manifest())
+        """Every file of the pinned release that is used; with a model as user its prompts too."""
+        return dict(manifest(dialogue=self.config.user_is_model))
 
     # ---------------------------------------------------------------- the world
     def _of(self, task: Task) -> Domain:
@@ -144,11 +172,31 @@ class Tau2Environment(Environment):
         """A fresh world in the task's initial state."""
         return Tau2Session(World(self._of(task), task.initial_state))
 
+    @cached_property
+    def _prompts(self) -> Prompts:
+        return Prompts(self._asset)
+
+    def user(self, task: Task) -> SimulatedUser | None:
+        """A language model as the customer, if one was asked for."""
+        config = self.config
+        if not config.user_is_model:
+            return None
+        return Tau2User(
+            self.user_model,
+            self._prompts,
+            task,
+            tools=tuple(self._of(task).user_toolspecs.values()),
+            limits=Limits(config.max_steps, config.max_errors),
+            temperature=config.user_temperature,
+        )
+
     def score(self, task: Task, trajectory: Trajectory) -> ProgressReward:
         """The share of the goals reached; solved exactly if tau2 rewards 1."""
         judge = Judge(self._of(task), task)
+        dialogue = self.config.user_is_model
+        acts = [acts_of_dialogue(trajectory)] if dialogue else acts_of(trajectory)
         completed = trajectory.stop == "completed"
-        return ProgressReward(verdicts=judge.verdicts(acts_of(trajectory), completed=completed))
+        return ProgressReward(verdicts=judge.verdicts(acts, completed=completed))
 
     def score_recording(self, recording: JsonObject) -> JsonObject:
         """tau2's verdict on ``{"task_id", "trajectory": [{"calls", "content"}]}``."""

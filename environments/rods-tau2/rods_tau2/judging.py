@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from rods.types import Task, ToolCall, Trajectory, TurnVerdict
@@ -24,6 +25,7 @@ class Acts:
     calls: Sequence[ToolCall]
     texts: Sequence[str]
     acted: bool  # at least one call was tried
+    refused: Sequence[ToolCall] = ()  # calls that were tried and did not reach it
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,20 @@ def acts_of(trajectory: Trajectory) -> list[Acts]:
     ]
 
 
+def acts_of_dialogue(trajectory: Trajectory) -> Acts:
+    """All that was done in a conversation with a user that is a model, by either side, in order."""
+    turns = zip_longest(trajectory.user, trajectory.turns, fillvalue=())
+    steps = [step for theirs, ours in turns for step in (*theirs, *ours)]
+    said = [step.message.content for turn in trajectory.turns for step in turn]
+    calls = [call for step in steps for call in step.executed]
+    return Acts(
+        calls=calls,
+        texts=[text for text in said if text.strip()],
+        acted=any(step.message.calls for step in steps),
+        refused=[c for step in steps for c in step.message.calls if c not in step.executed],
+    )
+
+
 SILENT = Acts(calls=(), texts=(), acted=False)
 
 
@@ -75,7 +91,7 @@ class Judge:
         self._ours = World(domain, task.initial_state)
         judged = [i for i, turn in enumerate(task.turns) if turn.reference]
         self._last = judged[-1] if judged else len(task.turns) - 1
-        self._calls: list[ToolCall] = []
+        self._tried: list[ToolCall] = []
         self._said: list[str] = []
         self._seen: Counter[str] = Counter()
         self._open = self._open_assertions()
@@ -128,7 +144,7 @@ class Judge:
         )
 
     def _follow(self, acts: Acts) -> None:
-        self._calls += acts.calls
+        self._tried += [*acts.calls, *acts.refused]
         self._said += [text.lower().replace(",", "") for text in acts.texts]
         self._seen.update(self._ours.call(c.name, c.arguments)[0] for c in acts.calls)
 
@@ -155,7 +171,7 @@ class Judge:
                 yield any(text.lower() in said for said in self._said)
         if "ACTION" in self._checks.basis:
             for action in self._checks.actions:
-                yield any(_matches(action, call) for call in self._calls)
+                yield any(_matches(action, call) for call in self._tried)
 
     def _result_goals(self, wanted: Counter[str]) -> list[bool]:
         """The reference's results are among those seen."""

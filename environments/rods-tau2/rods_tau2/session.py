@@ -6,7 +6,7 @@ from typing import Any
 
 from rods.interfaces import Session
 from rods.types import JsonObject, ToolCall, ToolResult
-from rods_tau2.world import World
+from rods_tau2.world import Side, World
 
 
 class Tau2Session(Session):
@@ -14,11 +14,20 @@ class Tau2Session(Session):
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self._dialogue = world.domain.dialogue
 
     def call(self, call: ToolCall) -> ToolResult:
         """Upstream's result text; a bad call is a result with ``error``."""
-        content, error = self._world.call(call.name, call.arguments)
-        return ToolResult(content=content, error=error)
+        return self._called(call, "assistant" if self._dialogue else None)
+
+    def user_call(self, call: ToolCall) -> ToolResult:
+        """The same for a call of the user, who has tools in telecom."""
+        return self._called(call, "user")
+
+    def _called(self, call: ToolCall, side: Side | None) -> ToolResult:
+        content, error = self._world.call(call.name, call.arguments, side)
+        refused = side is not None and not self._world.has_tool(call.name, side)
+        return ToolResult(content=content, error=error, refused=refused)
 
     def state(self) -> JsonObject:
         """The task's own records and all that have changed, by table."""

@@ -23,11 +23,12 @@ _PARTS = {
 }
 
 
-def read_tasks(domain: Domain) -> Iterator[Task]:
+def read_tasks(domain: Domain, *, every_held_out: bool = False) -> Iterator[Task]:
     """The tasks of the domain; those without a gold action have an empty reference."""
     held_out = frozenset(domain.splits.get("test", ()))
     for number, entry in enumerate(domain.entries()):
-        split: Split = "eval" if _held_out(entry, number, held_out) else "train"
+        kept = every_held_out or _held_out(entry, number, held_out)
+        split: Split = "eval" if kept else "train"
         yield _flagged(domain, _task(domain, entry, split))
 
 
@@ -58,6 +59,7 @@ def _task(domain: Domain, entry: JsonObject, split: Split) -> Task:
     }
     calls = tuple(ToolCall(name=a["name"], arguments=a["arguments"]) for a in actions)
     reference, records = _played(domain, initial, calls)
+    reference = tuple(call for call in reference if call.name in domain.toolspecs)
     initial["checks"]["calls"] = [call.name for call in reference]
     return Task(
         id=task_id(domain.name, str(entry["id"])),
@@ -75,12 +77,19 @@ def _flagged(domain: Domain, task: Task) -> Task:
     """With ``idle`` if doing nothing solves it, else ``defect`` if it comes without a solution."""
     if passes_in_silence(domain, task):
         return task.model_copy(update={"flags": ("idle",)})
-    return task if task.reference_calls else task.model_copy(update={"flags": ("defect",)})
+    checks: Any = task.initial_state["checks"]  # in a dialogue, actions may be the user's alone
+    solution = task.reference_calls or (domain.dialogue and checks["actions"])
+    return task if solution else task.model_copy(update={"flags": ("defect",)})
 
 
 # ------------------------------------------------------------------------------- the user
 def _told(domain: Domain, entry: JsonObject) -> str:
-    """What the user says: upstream's ticket where the agent acts alone, else the whole scenario."""
+    """What the user says: upstream's ticket where the agent acts alone, else the whole scenario.
+
+    In a dialogue: what the user is told, as upstream words it.
+    """
+    if domain.dialogue:
+        return domain.scenario(entry)
     if domain.layout.solo:
         return str(entry["ticket"])
     scenario: dict[str, Any] = entry["user_scenario"]  # type: ignore[assignment]
@@ -125,7 +134,17 @@ def _initial(domain: Domain, entry: JsonObject) -> JsonObject:
         for call in message.get("tool_calls") or []
     ]
     data = (initial.get("initialization_data") or {}).get("agent_data") or {}
-    return {"domain": domain.name, "update": data, "setup": setup}
+    return {"domain": domain.name, "update": data, "setup": setup, **_said_before(domain, entry)}
+
+
+def _said_before(domain: Domain, entry: JsonObject) -> JsonObject:
+    """For a dialogue that upstream begins in its midst: its texts, in order."""
+    texts: list[JsonValue] = [
+        {"role": message["role"], "content": message["content"]}
+        for message in _messages(entry)
+        if message.get("content") and message["role"] in ("user", "assistant")
+    ]
+    return {"history": texts} if domain.dialogue and texts else {}
 
 
 def _played(

@@ -68,6 +68,7 @@ def _stand_ins() -> Mapping[str, ModuleType]:
         "toml": _module("toml", load=_unused, dump=_unused),  # data come from the asset
         "yaml": _module("yaml", load=_unused, dump=_unused),
         "pandas": StandIn("pandas"),  # for reports that are never made
+        "tau2.utils.llm_utils": StandIn("tau2.utils.llm_utils"),  # rods asks the models
     }
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
@@ -17,6 +17,7 @@ from rods_tau2.domains import Domain
 from rods_tau2.tables import Table, adapter, dump
 from rods_tau2.upstream import DrawnIds, drawn_ids
 
+Side = Literal["assistant", "user"]
 ERROR_PREFIX = "Error: "
 _KEYS = {
     "plans": "plan_id",
@@ -62,19 +63,34 @@ class World:
         return self._environment.user_tools if side == "user" else self._environment.tools
 
     # ------------------------------------------------------------------ acting
-    def call(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
-        """The result as upstream words it, and whether it is an error. Nothing is raised."""
+    def call(
+        self, name: str, arguments: Mapping[str, Any], side: Side | None = None
+    ) -> tuple[str, bool]:
+        """The result as upstream words it, and whether it is an error. Nothing is raised.
+
+        ``side`` None: the tool of that name, whosever it is.
+        """
         if (fault := beyond_bounds(arguments)) is not None:
             return f"{ERROR_PREFIX}{fault}", True
         token = drawn_ids.set(self._ids)
         try:
-            value = self._environment.make_tool_call(name, **arguments)
+            value = self._tool(side)(name, **arguments)
             self._environment.sync_tools()
             return render(value), False
         except Exception as error:  # noqa: BLE001 - upstream raises anything for a bad argument
             return f"{ERROR_PREFIX}{error}", True
         finally:
             drawn_ids.reset(token)
+
+    def _tool(self, side: Side | None) -> Any:
+        if side is None:
+            return self._environment.make_tool_call
+        return self._environment.use_user_tool if side == "user" else self._environment.use_tool
+
+    def has_tool(self, name: str, side: Side) -> bool:
+        """The side has a tool of that name."""
+        kit = self.kit(side)
+        return kit is not None and bool(kit.has_tool(name))
 
     def holds(self, assertion: Mapping[str, Any]) -> bool:
         """The assertion's function gives the value that it should."""

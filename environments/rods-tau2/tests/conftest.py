@@ -57,7 +57,7 @@ class Official:
     def __init__(self, domain: Domain, asset: Asset, entry: Mapping[str, Any]) -> None:
         self._domain = domain
         self._load = load_upstream(asset).load
-        self._task = self._load("tau2.data_model.tasks").Task.model_validate(entry)
+        self.task = self._load("tau2.data_model.tasks").Task.model_validate(entry)
         self._user_side = set(self._kits()[1])
 
     def _kits(self) -> tuple[list[str], list[str]]:
@@ -71,7 +71,7 @@ class Official:
         database = self._domain.database
         if not self._domain.layout.tables:
             return database.model_copy(deep=True)
-        named = json.dumps([c.arguments for c in calls]) + self._task.model_dump_json()
+        named = json.dumps([c.arguments for c in calls]) + self.task.model_dump_json()
         rows: dict[str, set[str]] = {}
         for table in self._domain.layout.tables:
             rows[table] = {key for key in getattr(database, table) if f'"{key}"' in named}
@@ -110,28 +110,52 @@ class Official:
         finally:
             drawn_ids.reset(token)
 
+    @property
+    def policy(self) -> str:
+        """The domain's."""
+        return self._domain.policy
+
+    def construct(self, calls: Sequence[ToolCall]) -> Any:
+        """Upstream's environment, where the user has tools of its own."""
+        user = self._domain.user_database
+        environment = self._domain.environment(
+            self._small(calls), user.model_copy(deep=True) if user else None
+        )
+        environment.solo_mode = False
+        return environment
+
     def _reward(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> float:
         def construct(solo_mode: bool = False) -> Any:
-            user = self._domain.user_database
-            environment = self._domain.environment(
-                self._small(calls), user.model_copy(deep=True) if user else None
-            )
-            environment.solo_mode = False
-            return environment
+            return self.construct(calls)
 
-        messages = self._messages(construct, calls, texts)
+        return self._judged(construct, self._messages(construct, calls, texts))
+
+    def judged(self, messages: Sequence[Any]) -> float:
+        """The reward of a conversation as upstream records it."""
+        calls = [
+            ToolCall(name=call.name, arguments=call.arguments)
+            for message in messages
+            for call in getattr(message, "tool_calls", None) or ()
+        ]
+        token = drawn_ids.set(DrawnIds())
+        try:
+            return self._judged(lambda solo_mode=False: self.construct(calls), list(messages))
+        finally:
+            drawn_ids.reset(token)
+
+    def _judged(self, construct: Any, messages: list[Any]) -> float:
         evaluate = self._load("tau2.evaluator.evaluator_env").EnvironmentEvaluator
         try:
-            parts = [evaluate.calculate_reward(construct, self._task, messages).reward]
+            parts = [evaluate.calculate_reward(construct, self.task, messages).reward]
         except ValueError:  # an assertion about a record that is not there
             parts = [0.0]
-        basis = {str(b.value) for b in self._task.evaluation_criteria.reward_basis}
+        basis = {str(b.value) for b in self.task.evaluation_criteria.reward_basis}
         if "ACTION" in basis:
             judge = self._load("tau2.evaluator.evaluator_action").ActionEvaluator
-            parts.append(judge.calculate_reward(self._task, messages).reward)
+            parts.append(judge.calculate_reward(self.task, messages).reward)
         if "COMMUNICATE" in basis:
             judge = self._load("tau2.evaluator.evaluator_communicate").CommunicateEvaluator
-            parts.append(judge.calculate_reward(self._task, messages).reward)
+            parts.append(judge.calculate_reward(self.task, messages).reward)
         reward = 1.0
         for part in parts:
             reward *= part
@@ -142,7 +166,7 @@ class Official:
     ) -> list[Any]:
         """The conversation as upstream records it, with the answers of a world of its own."""
         records = self._load("tau2.data_model.message")
-        initial = self._task.initial_state
+        initial = self.task.initial_state
         history = list(initial.message_history or []) if initial else []
         world = construct()
         world.set_state(
