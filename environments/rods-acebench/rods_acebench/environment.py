@@ -8,31 +8,30 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from rods.errors import DataError
-from rods.interfaces import Component, Environment, SimulatedUser
+from rods.interfaces import SimulatedUser
+from rods.served.user import PeopledEnvironment, UserOptions
 from rods.types import ProgressReward, Split, Task, ToolSpec, Trajectory
 from rods_acebench.clone import HOW_TO_GET, Category, Clone, Language
 from rods_acebench.judging import Names, verdict
 from rods_acebench.tasks import CATEGORIES, category_of, goal_of, open_session, read_tasks
 from rods_acebench.toolspecs import read_toolspecs
-from rods_acebench.users import GREETING, ModelUser, ScriptedUser, client_of, system_text
+from rods_acebench.users import GREETING, AcebenchUser, ScriptedUser, system_text
 from rods_acebench.world import AcebenchSession
 
-SCRIPTED = "scripted"
-SERVED = "openai/"
 
-
-class AcebenchEnvironment(Environment):
+class AcebenchEnvironment(PeopledEnvironment):
     """50 agent tasks on a phone and at a travel desk, from the user's clone; evaluation only."""
 
     name = "acebench"
+    user_extra = "rods-acebench[user]"
     suites: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
         "ood": {"ACEBench Agent": {"class_names": "literal"}}
     }
 
-    class Config(Component.Config):
+    class Config(UserOptions):
         """Where the clone is, which tasks, and who the user is."""
 
         path: Path | None = Field(None, description="A clone of ACEBench; there is no package.")
@@ -45,22 +44,6 @@ class AcebenchEnvironment(Environment):
             description="Classes that the answers misspell: 'aliases' compares them all the same, "
             "'literal' passes over them, as upstream's scores do.",
         )
-        user: str = Field(
-            SCRIPTED,
-            description="Who answers in multi-turn tasks: 'scripted' says its whole instruction at "
-            "once, openai/NAME is a language model, as in upstream's scores.",
-        )
-        user_url: str | None = Field(None, description="The server of a user that is a model.")
-        user_key_env: str = Field(
-            "OPENAI_API_KEY", description="Environment variable with that server's key."
-        )
-
-        @field_validator("user")
-        @classmethod
-        def _known_user(cls, value: str) -> str:
-            if value != SCRIPTED and (not value.startswith(SERVED) or value == SERVED):
-                raise ValueError(f"a user is {SCRIPTED!r} or {SERVED}NAME")
-            return value
 
     config: Config
 
@@ -88,10 +71,6 @@ class AcebenchEnvironment(Environment):
         records = [entry for c in self.config.categories for entry in self._clone.records(c)]
         return read_toolspecs(records)
 
-    @cached_property
-    def _client(self) -> Any:
-        return client_of(self.config.user_url, self.config.user_key_env)
-
     # ---------------------------------------------------------------- data
     def tasks(self, split: Split) -> Sequence[Task]:
         """All tasks are for evaluation; none is for training."""
@@ -106,7 +85,7 @@ class AcebenchEnvironment(Environment):
         if category_of(task) == "multi_step":
             return _ours("multi_step")
         parts = [_ours("multi_turn"), self._clone.rules(_travels(task))]
-        if self.config.user == SCRIPTED:
+        if not self.config.user_is_model:
             parts.append(_ours("scripted"))
         return "\n\n".join(parts)
 
@@ -114,14 +93,15 @@ class AcebenchEnvironment(Environment):
         """Every file of the clone that the tasks are made of and played with."""
         for task in self._tasks:
             self.instructions(task)
-            if self.config.user != SCRIPTED:
+            if self.config.user_is_model:
                 system_text(self._clone, _travels(task), "")
         return self._clone.hashes
 
     def protocol(self) -> str:
         """How the tasks are played, in a line for reports."""
         user = self.config.user
-        shown = "that says its whole instruction at once" if user == SCRIPTED else user
+        at_once = "that says its whole instruction at once"
+        shown = user if self.config.user_is_model else at_once
         compared = "passed over" if self.config.class_names == "literal" else "compared too"
         return (
             f"ACEBench Agent ({self.config.language}): native tool calls, upstream's end-state "
@@ -138,11 +118,10 @@ class AcebenchEnvironment(Environment):
         if category_of(task) != "multi_turn":
             return None
         instruction = task.turns[0].user
-        if self.config.user == SCRIPTED:
+        if not self.config.user_is_model:
             return ScriptedUser(instruction)
         system = system_text(self._clone, _travels(task), instruction)
-        model = self.config.user.removeprefix(SERVED)
-        return ModelUser(self._client, model, system, GREETING[self.config.language])
+        return AcebenchUser(self.user_model, system, GREETING[self.config.language])
 
     def score(self, task: Task, trajectory: Trajectory) -> ProgressReward:
         """The end state against the wanted one, after all turns."""

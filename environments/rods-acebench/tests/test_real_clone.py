@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import json
 import random
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from rods_acebench.environment import AcebenchEnvironment
 from rods_acebench.judging import Goal
+from rods_acebench.world import compared
 
 from rods.testing import check_environment
 from rods.testing.agents import play, reference, script
@@ -88,6 +93,56 @@ def _mutated(calls: list[ToolCall], pool: list[ToolCall], rng: random.Random) ->
         elif calls:
             calls.append(rng.choice(calls))
     return calls
+
+
+@pytest.fixture(params=["multi_step", "multi_turn"])
+def executor(
+    request: pytest.FixtureRequest, real_clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ModuleType]:
+    """The module of the clone that executes calls, which are texts there."""
+    name = f"model_inference.{request.param}.{request.param}_utils"
+    if not (real_clone / f"{name.replace('.', '/')}.py").is_file():
+        pytest.skip("this clone has no executor")
+    monkeypatch.syspath_prepend(str(real_clone))
+    yield importlib.import_module(name)
+    for known in [known for known in sys.modules if known.startswith("model_inference")]:
+        del sys.modules[known]
+
+
+def test_calls_do_what_they_do_upstream(real: AcebenchEnvironment, executor: ModuleType) -> None:
+    rng = random.Random(2)
+    tasks = [task for task in real.tasks("eval") if task.flags[0] in executor.__name__]
+    pool = [call for task in tasks for call in task.turns[0].reference]
+    for number, task in enumerate(tasks * 10):
+        session = real.open(task)
+        for call in _mutated(list(task.turns[0].reference), pool, rng):
+            ours = session.call(call).content
+            theirs, instances = _executed(
+                executor, task, call, f"run{number}", real.config.language
+            )
+            if isinstance(instances, dict):  # else the call raised; ours is an error, too
+                state = {name: compared(name, one) for name, one in instances.items()}
+                assert session.state() == state, (task.id, call)
+                assert _told(ours) == _told(theirs[0]), (task.id, call)
+
+
+def _executed(
+    executor: ModuleType, task: Task, call: ToolCall, run: str, language: str
+) -> tuple[Any, Any]:
+    state: Any = task.initial_state
+    text = f"{call.name}({', '.join(f'{k}={v!r}' for k, v in call.arguments.items())})"
+    run_it: Callable[..., tuple[Any, Any]] = executor.execute_agent_func_call
+    return run_it([text], state["config"], state["classes"], "policy", run, language)
+
+
+def _told(text: str) -> Any:
+    """A result, whether it was written as JSON or as Python shows it."""
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return read(text)
+        except (ValueError, SyntaxError):
+            continue
+    return "error" if text.startswith(("Error", "There is no tool")) else text
 
 
 def test_what_upstream_wants_is_right_and_a_changed_part_of_it_is_not(
