@@ -149,6 +149,11 @@ class ModelUser(SimulatedUser):
         return False
 
     # ---------------------------------------------------------------- one turn
+    @property
+    def said(self) -> str:
+        """Its last message."""
+        return self._fresh[-1].message.content if self._fresh else ""
+
     def spoken(self) -> str | None:
         """The next words for the policy, after the calls that come before them."""
         while len(self._fresh) < MOST_STEPS:
