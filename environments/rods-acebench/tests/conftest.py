@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from rods_acebench.environment import AcebenchEnvironment
+
+from rods.types import Task, ToolCall
 
 
 @pytest.fixture(scope="session")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Six tasks a language."""
-    spec = importlib.util.spec_from_file_location(
-        "small_clone", Path(__file__).with_name("small_clone.py")
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    made: Path = module.make(tmp_path_factory.mktemp("clone"))
+    made: Path = _beside("small_clone").make(tmp_path_factory.mktemp("clone"))
     return made
 
 
@@ -37,3 +34,22 @@ def real_clone() -> Path:
     if not path:
         pytest.skip("RODS_ACEBENCH names no clone of ACEBench")
     return Path(path)
+
+
+@pytest.fixture(scope="session")
+def solve() -> Callable[[AcebenchEnvironment, Task], tuple[ToolCall, ...]]:
+    """Calls that bring a task of the real clone to its wanted state."""
+    made: Callable[[AcebenchEnvironment, Task], tuple[ToolCall, ...]]
+    made = _beside("solutions").solution
+    return made
+
+
+def _beside(name: str) -> ModuleType:
+    """A module of this folder, which is no package."""
+    path = Path(__file__).with_name(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(f"rods_acebench_tests_{name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

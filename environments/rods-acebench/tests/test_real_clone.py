@@ -22,6 +22,7 @@ from rods.testing.agents import play, reference, script
 from rods.types import AssistantMessage, JsonObject, Task, ToolCall
 
 Checker = Callable[[Any, Any], dict[str, Any]]
+Solve = Callable[[AcebenchEnvironment, Task], tuple[ToolCall, ...]]
 
 
 @pytest.fixture(scope="module", params=["en", "zh"])
@@ -62,14 +63,14 @@ def test_the_clone_conforms(real: AcebenchEnvironment) -> None:
     assert [check for check in check_environment(real) if not check.ok] == []
 
 
-def test_verdicts_are_upstreams(real: AcebenchEnvironment, checker: Checker) -> None:
+def test_verdicts_are_upstreams(real: AcebenchEnvironment, checker: Checker, solve: Solve) -> None:
     rng = random.Random(1)
     tasks = list(real.tasks("eval"))
-    pool = [call for task in tasks for call in task.turns[0].reference]
+    pool = [call for task in tasks for call in solve(real, task)]
     verdicts = []
     for task in tasks:
         for _ in range(20):
-            calls = _mutated(list(task.turns[0].reference), pool, rng)
+            calls = _mutated([*solve(real, task)], pool, rng)
             session = real.open(task)
             for call in calls:
                 session.call(call)
@@ -83,7 +84,7 @@ def test_verdicts_are_upstreams(real: AcebenchEnvironment, checker: Checker) -> 
 
 
 def _mutated(calls: list[ToolCall], pool: list[ToolCall], rng: random.Random) -> list[ToolCall]:
-    """The reference with up to two calls more, less or repeated."""
+    """The solution with up to two calls more, less or repeated."""
     for _ in range(rng.randint(0, 2)):
         fault = rng.randrange(3)
         if fault == 0 and calls:
@@ -109,13 +110,15 @@ def executor(
         del sys.modules[known]
 
 
-def test_calls_do_what_they_do_upstream(real: AcebenchEnvironment, executor: ModuleType) -> None:
+def test_calls_do_what_they_do_upstream(
+    real: AcebenchEnvironment, executor: ModuleType, solve: Solve
+) -> None:
     rng = random.Random(2)
     tasks = [task for task in real.tasks("eval") if task.flags[0] in executor.__name__]
-    pool = [call for task in tasks for call in task.turns[0].reference]
+    pool = [call for task in tasks for call in solve(real, task)]
     for number, task in enumerate(tasks * 10):
         session = real.open(task)
-        for call in _mutated(list(task.turns[0].reference), pool, rng):
+        for call in _mutated([*solve(real, task)], pool, rng):
             ours = session.call(call).content
             theirs, instances = _executed(
                 executor, task, call, f"run{number}", real.config.language
@@ -166,3 +169,14 @@ def test_references_solve_their_tasks(real: AcebenchEnvironment) -> None:
         reward = play(real, task, reference).reward
         assert reward is not None
         assert reward.solved
+
+
+@pytest.mark.parametrize("names", ["aliases", "literal"])
+def test_every_task_can_be_solved(real: AcebenchEnvironment, solve: Solve, names: str) -> None:
+    options = {**real.config.model_dump(), "class_names": names}
+    environment = AcebenchEnvironment(AcebenchEnvironment.Config.model_validate(options))
+    for task in environment.tasks("eval"):
+        calls = AssistantMessage(calls=solve(environment, task))
+        rollout = play(environment, task, script(calls, AssistantMessage(content="Done.")))
+        assert rollout.reward is not None
+        assert rollout.reward.solved, task.id
