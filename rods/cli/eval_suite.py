@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,9 @@ from rods.errors import ConfigError, RodsError
 
 if TYPE_CHECKING:
     from rods.suites import Row
+
+
+_IDLE = "doing nothing solves them, by the world's own rules"
 
 
 def evaluate_suite(policy: str, options: Mapping[str, Any], as_json: bool) -> int:
@@ -58,7 +61,7 @@ def _played(row: Row, policy: str, options: Mapping[str, Any]) -> dict[str, Any]
     with player(policy, parts, mine) as playing, closing(parts.environment()) as environment:
         out = unfinished_of(playing, parts, environment, mine)
         report = played(playing, environment, parts, mine, out)
-        return {**report, "settings": dict(row.settings), "protocol": environment.protocol()}
+        return {**report, "settings": dict(row.settings)}
 
 
 def _file(folder: Path | None, row: Row) -> Path | None:
@@ -77,13 +80,19 @@ def _show(result: Mapping[str, Any]) -> None:
     """Levels row by row, then by what rules and on what data they were reached."""
     columns = ("world", "tasks", "progress (95 % interval)", "all turns solved (95 % interval)")
     title = f"{result['suite']}: {result['policy']}"
-    print_table(title, columns, [(r["label"], *_cells(r)) for r in result["rows"]])
+    print_table(title, columns, [row for report in result["rows"] for row in _rows(report)])
     for report in result["rows"]:
         print_pairs(report["label"], _below(report))
 
 
-def _cells(report: Mapping[str, Any]) -> tuple[object, ...]:
-    return (0, "not played", None) if "error" in report else cells(report)
+def _rows(report: Mapping[str, Any]) -> Iterator[tuple[object, ...]]:
+    """A world, and below it the sets that its tasks are flagged with: a level may rest on one."""
+    if "error" in report:
+        yield report["label"], 0, "not played", None
+        return
+    yield report["label"], *cells(report)
+    for flag, level in report["sets"].items():
+        yield f"  of these {flag}", *cells(level)
 
 
 def _below(report: Mapping[str, Any]) -> dict[str, object]:
@@ -91,6 +100,7 @@ def _below(report: Mapping[str, Any]) -> dict[str, object]:
         return {"not played": report["error"]}
     return {
         "protocol": report["protocol"] or "tasks and verdicts of the world, turn by turn",
+        **({"idle tasks": _IDLE} if "idle" in report["sets"] else {}),
         "rollouts a task": report["samples"],
         "unscored (an outage)": report["unscored_rollouts"],
         **usage_lines("user", report.get("user", {})),

@@ -43,6 +43,16 @@ def test_the_table_says_by_what_protocol(here: Rods, policy: Path) -> None:
     assert "small stockroom" in done.stdout
 
 
+def test_what_doing_nothing_solves_stands_apart_below_the_world(here: Rods, policy: Path) -> None:
+    done = evaluate(here, "flagged", policy)
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert [line[:4] for line in lines if line[:2] == ["of", "these"]] == [
+        ["of", "these", "idle", "1"]
+    ]
+    assert "doing nothing solves them" in done.stdout
+    assert "doing nothing" not in evaluate(here, "stock", policy).stdout
+
+
 @pytest.mark.parametrize(("suite", "why"), [("down", "no stockroom"), ("wrong", "odd stockroom")])
 def test_a_row_that_cannot_be_played_is_said_and_the_others_stand(
     here: Rods, policy: Path, suite: str, why: str

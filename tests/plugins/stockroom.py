@@ -16,7 +16,7 @@ from pydantic import Field
 import rods
 from rods.testing import FakeEnvironment, FakeTrainer
 from rods.testing.world import ITEMS
-from rods.types import Candidate, Rejection, Stage, SynthesisOutcome, Task
+from rods.types import Candidate, Rejection, Split, Stage, SynthesisOutcome, Task
 
 NAMES = re.compile(r"\b(" + "|".join(ITEMS["train"]) + r")\b")
 
@@ -29,7 +29,24 @@ class Stockroom(FakeEnvironment):
         "stock": {"small stockroom": {"tasks": 4}, "larger stockroom": {"tasks": 8}},
         "down": {"stockroom": {"tasks": 4}, "no stockroom": {"tasks": 4, "outage_every": 1}},
         "wrong": {"stockroom": {"tasks": 4}, "odd stockroom": {"tasks": 0}},
+        "flagged": {"stockroom": {"tasks": 4, "idle": 1}},
     }
+
+    class Config(FakeEnvironment.Config):
+        """Flags, for reports."""
+
+        idle: int = Field(0, ge=0, description="Evaluation tasks that are flagged idle.")
+
+    config: Config
+
+    def tasks(self, split: Split) -> Sequence[Task]:
+        """Those of the fake world; the first evaluation tasks may have a flag."""
+        idle = self.config.idle if split == "eval" else 0
+        return [
+            task.model_copy(update={"flags": ("idle",)}) if number < idle else task
+            for number, task in enumerate(super().tasks(split))
+        ]
+
     presets: ClassVar = {
         "demo": {
             "environment": {"tasks": 16},
