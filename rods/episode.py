@@ -63,8 +63,14 @@ class Episode:
     """Drives one rollout: ``opening``, then ``advance`` until ``done``, then ``finish``."""
 
     def __init__(
-        self, environment: Environment, task: Task, limits: EpisodeLimits | None = None
+        self,
+        environment: Environment,
+        task: Task,
+        limits: EpisodeLimits | None = None,
+        *,
+        simulated: bool = True,
     ) -> None:
+        """Not ``simulated``: the task's turns are said as they are written, whoever the user is."""
         self.environment = environment
         self.task = task
         self.limits = limits or EpisodeLimits()
@@ -81,7 +87,7 @@ class Episode:
         self._session: Session | None = None
         try:
             self._session = environment.open(task)
-            self._user = environment.user(task)
+            self._user = environment.user(task) if simulated else None
             if self._user is not None:
                 self._user.enter(self._session)
         except WorldError as error:

@@ -65,7 +65,7 @@ def require(checks: Sequence[Check]) -> None:
 
 def play_reference(environment: Environment, task: Task) -> Rollout:
     """The rollout of the task's own reference through a real episode."""
-    episode = Episode(environment, task)
+    episode = Episode(environment, task, simulated=False)  # a user would have to be convinced
     size = EpisodeLimits().max_calls_per_message
     for turn in task.turns:
         for start in range(0, len(turn.reference), size):

@@ -52,10 +52,11 @@ class InteractiveEpisode:
         self._begin(episode, [], [])
         self._refuse_outage()
         opening = {message.role: message.content for message in episode.opening()}
+        self._refuse_outage()  # of a user who has to be asked
         return Opening(
             task_id=task.id,
             system=opening.get("system", ""),
-            user=opening["user"],
+            user=opening.get("user", ""),  # none: a user who left before a word
             tools=episode.tools,
         )
 
