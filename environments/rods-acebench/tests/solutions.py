@@ -12,8 +12,6 @@ from rods.types import Task, ToolCall
 
 Wanted = dict[str, Any]
 Calls = Iterator[ToolCall]
-CONTACTS = {f"USR10{n}": name for n, name in enumerate(("Eve", "Frank", "Grace"))}
-CONTACTS |= {f"USR10{n}": name for n, name in enumerate(("Helen", "Isaac", "Jack"), 3)}
 
 
 def call(name: str, **arguments: Any) -> ToolCall:
@@ -42,7 +40,7 @@ def messages(wanted: Wanted, start: Wanted) -> Calls:
     for number in wanted["inbox"].keys() - start["inbox"].keys():
         message = wanted["inbox"][number]
         ends = {"sender_name": message["sender_id"], "receiver_name": message["receiver_id"]}
-        names = {end: CONTACTS[who] for end, who in ends.items()}
+        names = {end: start["contacts"][who] for end, who in ends.items()}
         yield call("send_message", **names, message=message["message"])
 
 
@@ -85,7 +83,11 @@ WAYS: dict[str, Callable[[Wanted, Wanted], Calls]] = {
 
 
 def solution(environment: AcebenchEnvironment, task: Task) -> tuple[ToolCall, ...]:
-    start: Any = environment.open(task).state()
+    session = environment.open(task)
+    start: Any = session.state()
+    if "MessageApi" in start:
+        people = session._instances["MessageApi"].user_list.items()
+        start["MessageApi"]["contacts"] = {person["user_id"]: name for name, person in people}
     answers: Any = task.initial_state["wanted"]
     wanted = {meant(name): value for answer in answers for name, value in answer.items()}
     known = [name for name in WAYS if name in wanted]
