@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -66,8 +66,8 @@ class Tau2Environment(PeopledEnvironment):
             description="The eval split: upstream's test split, or all of its tasks ('base', as in "
             "published scores; then none is left for training).",
         )
-        user_temperature: float | None = Field(
-            0.0, ge=0, le=2, description="Of a user that is a model; null: the server's own."
+        user_temperature: Annotated[float, Field(ge=0, le=2)] | Literal["server"] = Field(
+            0.0, description="Of a user that is a model; 'server': the server's own."
         )
         max_steps: int = Field(
             200, ge=1, description="Messages and answers of tools in a dialogue with such a user."
@@ -152,7 +152,7 @@ class Tau2Environment(PeopledEnvironment):
     @property
     def _dialogue(self) -> str:
         config = self.config
-        heat = "the server's own" if config.user_temperature is None else config.user_temperature
+        heat = config.user_temperature if config.user_temperature != "server" else "its server's"
         return (
             "tau2's own evaluators, data and prompts of the pinned wheel, as upstream plays: the "
             f"user is {config.user} (temperature {heat}), at most {config.max_steps} steps and "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from rods.served.user import ModelUser, UserModel
 from rods.types import Message, Step, Task, ToolSpec, Trajectory
@@ -75,7 +75,7 @@ class Tau2User(ModelUser):
         *,
         tools: Sequence[ToolSpec],
         limits: Limits,
-        temperature: float | None,
+        temperature: float | Literal["server"],
     ) -> None:
         history: Any = task.initial_state.get("history")
         greeting = {"role": "assistant", "content": prompts.greeting}
@@ -86,7 +86,7 @@ class Tau2User(ModelUser):
             [Message(role="system", content=told), *_turned(self._before)],
             prompts.stops,
             tools=tools,
-            sampling={} if temperature is None else {"temperature": temperature},
+            sampling={} if temperature == "server" else {"temperature": temperature},
         )
         self._limits, self._so_far = limits, list[Step]()
 

@@ -241,6 +241,17 @@ def test_the_user_hears_upstreams_words_alone(
     assert last["messages"][0]["content"] == user.system_prompt
 
 
+def test_the_temperature_may_be_left_to_the_server(
+    world: Tau2Environment, customer: ModelServer, by_id: dict[str, Task]
+) -> None:
+    options = {**world.config.model_dump(), "user_temperature": "server"}
+    customer.reply = says("Help me, please.")
+    played(Tau2Environment(Tau2Environment.Config(**options)), by_id["retail/3"], [])
+    assert "temperature" not in customer.requests[0]
+    with pytest.raises(ValidationError, match="user_temperature"):
+        Tau2Environment.Config(user_temperature="hot")
+
+
 def test_the_policy_gets_upstreams_prompt_and_the_greeting(
     world: Tau2Environment, customer: ModelServer, by_id: dict[str, Task], asset: Asset
 ) -> None:
