@@ -1,14 +1,16 @@
-"""Suites: worlds that name the same suite are played one after the other by one policy."""
+"""What an evaluation plays: suites, which are worlds one after the other, and named splits."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from rods.errors import ConfigError, PluginError, did_you_mean
+from rods.interfaces import Environment
 from rods.plugin_manager import BUILTIN, Plugins, installed, load_plugins
+from rods.types import Split
 
 _ONE = "environment:"  # in front of a world's name: a setting of that world alone
 
@@ -48,6 +50,25 @@ def overrides_of(row: Row, overrides: Sequence[str], rows: Sequence[Row]) -> lis
         if world == row.environment:
             chosen.append("environment" + text.removeprefix(name))
     return chosen
+
+
+def split_overrides(world: type[Environment], split: str, overrides: Sequence[str]) -> list[str]:
+    """Every ``-o`` for a split of this world: one that it names is its eval split, set otherwise.
+
+    A ConfigError where it names none of this name, or an ``-o`` sets what the split sets.
+    """
+    if split in get_args(Split):
+        return list(overrides)
+    if split not in world.eval_splits:
+        known = [*get_args(Split), *world.eval_splits]
+        raise ConfigError(f"{world.name} has no split {split!r}. {did_you_mean(split, known)}")
+    named = {f"environment.{key}": value for key, value in world.eval_splits[split].items()}
+    for text in overrides:
+        if (key := text.partition("=")[0]) in named:
+            raise ConfigError(
+                f"-o {text}: --split {split} sets {key} itself; leave one of them out."
+            )
+    return [*overrides, *(f"{key}={json.dumps(value)}" for key, value in named.items())]
 
 
 def suite_rows(suite: str) -> tuple[list[Row], list[str]]:

@@ -35,6 +35,7 @@ Examples
   rods eval --policy runs/first/policy -k 4          with the settings of its run
   rods eval --plugins bfcl,grpo-trl --policy my-model --tasks 40 --out rollouts.jsonl.gz
   rods eval --plugins bfcl --policy openai/Qwen/Qwen3-4B --lm-url http://localhost:8000/v1 -k 1
+  rods eval --plugins agentdojo,grpo-trl --policy my-model --split injection
   rods eval --suite ood --plugins grpo-trl --policy my-model --out ood
 \b
 A trajectory line of BFCL is {"task_id": "multi_turn_base_0", "trajectory": [turn][step][call]}
@@ -69,10 +70,11 @@ same command with --policy goes on from it."""
 )
 @click.option(
     "--split",
-    type=click.Choice(["train", "eval"]),
     default="eval",
     show_default=True,
-    help="The tasks that a policy is evaluated on.",
+    metavar="NAME",
+    help="The tasks that a policy is evaluated on: train, eval, or one that the world names, such "
+    "as agentdojo's injection.",
 )
 @click.option(
     "-k",

@@ -82,7 +82,7 @@ def evaluate(policy: str, options: Mapping[str, Any], as_json: bool) -> int:
     folder = Path(policy)  # a run's policy or checkpoint brings the settings of the run
     near = () if _is_served(policy) else (folder.parent, folder.parent.parent)
     config = options["config"] or settings_in(*near)
-    parts = parts_without_demo(options["plugins"], config, options["overrides"])
+    parts = evaluated_parts(options["plugins"], config, options)
     with player(policy, parts, options) as playing, closing(parts.environment()) as environment:
         out = unfinished_of(playing, parts, environment, options)
         report = played(playing, environment, parts, options, out)
@@ -93,6 +93,17 @@ def evaluate(policy: str, options: Mapping[str, Any], as_json: bool) -> int:
     else:
         _show(report)
     return 0 if report["n"] else 1
+
+
+def evaluated_parts(
+    plugins: str | None, config: Path | None, options: Mapping[str, Any]
+) -> Assembly:
+    """The parts, with the world set as the split wants it."""
+    from rods.suites import split_overrides
+
+    parts = parts_without_demo(plugins, config, options["overrides"])
+    own = split_overrides(parts.component("environment"), options["split"], options["overrides"])
+    return parts if own == options["overrides"] else parts_without_demo(plugins, config, own)
 
 
 def played(
@@ -115,7 +126,7 @@ def played(
         report = evaluate_policy(
             playing.policy,
             environment,
-            split=options["split"],
+            split="train" if options["split"] == "train" else "eval",
             tasks=options["tasks"],
             samples=options["samples"],
             seed=parts.run.seed if options["seed"] is None else options["seed"],
@@ -123,6 +134,7 @@ def played(
             progress=moved,
         )
     used = {"lm": playing.usage, "user": dict(environment.user_usage())}
+    report["split"] = options["split"]
     return {"policy": playing.name, **report, **{who: u for who, u in used.items() if u}}
 
 

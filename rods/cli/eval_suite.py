@@ -8,8 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rods.cli.eval_policy import cells, played, player, unfinished_of, usage_lines
-from rods.cli.options import parts_without_demo
+from rods.cli.eval_policy import cells, evaluated_parts, played, player, unfinished_of, usage_lines
 from rods.cli.output import data_line, print_json, print_pairs, print_table, say
 from rods.errors import ConfigError, RodsError
 
@@ -56,7 +55,7 @@ def _report(row: Row, policy: str, options: Mapping[str, Any]) -> dict[str, Any]
 
 def _played(row: Row, policy: str, options: Mapping[str, Any]) -> dict[str, Any]:
     plugins = ",".join([row.plugin, *(options["plugins"] or "").split(",")]).strip(",")
-    parts = parts_without_demo(plugins, options["config"], options["overrides"])
+    parts = evaluated_parts(plugins, options["config"], options)
     mine = {**options, "out": _file(options["out"], row)}
     with player(policy, parts, mine) as playing, closing(parts.environment()) as environment:
         out = unfinished_of(playing, parts, environment, mine)

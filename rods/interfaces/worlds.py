@@ -96,6 +96,8 @@ class Environment(Component, ABC):
     """A policy of a few million parameters can learn these tasks, not only exercise the loop."""
     suites: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {}
     """Suite -> row -> settings of this world: what ``rods eval --suite`` plays, such as ``ood``."""
+    eval_splits: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """Further evaluation splits: name -> settings under which the eval split is that one."""
     terse_users: ClassVar[bool] = False
     """Users speak in bare phrases without punctuation, as in "copy file a to b"."""
     snapshots: SnapshotKind = "native"

@@ -1,4 +1,4 @@
-"""``rods eval --suite``: one policy, every world that names the suite, one table."""
+"""``rods eval --suite`` and named splits: what one policy is evaluated on."""
 
 from __future__ import annotations
 
@@ -92,3 +92,31 @@ def test_bad_input_is_one_line(here: Rods, policy: Path, tmp_path: Path) -> None
     assert "--out is a folder" in evaluate(here, "stock", policy, "--out", "file").stderr
     nobody = here("eval", "--suite", "stock", "--plugins", "stockroom")
     assert "--suite needs --policy" in nobody.stderr
+
+
+def test_a_split_that_the_world_names_is_its_eval_split_set_otherwise(
+    here: Rods, policy: Path
+) -> None:
+    play = ("eval", "--plugins", "stockroom", "-o", "trainer.name=slow", "--policy", policy)
+    report = json.loads(here(*play, "-k", 1, "--split", "few", "--json").stdout)
+    assert (report["split"], report["n"]) == ("few", 2)
+    assert json.loads(here(*play, "-k", 1, "--json").stdout)["n"] == 8
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--split", "fwe"), "stockroom has no split 'fwe'. Did you mean 'few'?"),
+        (
+            ("--split", "few", "-o", "environment.tasks=4"),
+            "-o environment.tasks=4: --split few sets environment.tasks itself; leave one of them "
+            "out.",
+        ),
+    ],
+)
+def test_a_split_that_cannot_be_is_one_line(
+    here: Rods, policy: Path, more: tuple[str, ...], said: str
+) -> None:
+    trainer = ("--plugins", "stockroom", "-o", "trainer.name=slow")
+    done = here("eval", *trainer, "--policy", policy, *more)
+    assert (done.returncode, done.stderr) == (2, f"Error: {said}\n")

@@ -47,6 +47,7 @@ class Stockroom(FakeEnvironment):
             for number, task in enumerate(super().tasks(split))
         ]
 
+    eval_splits: ClassVar = {"few": {"tasks": 2}}
     presets: ClassVar = {
         "demo": {
             "environment": {"tasks": 16},

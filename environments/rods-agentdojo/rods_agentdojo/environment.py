@@ -33,6 +33,10 @@ class AgentDojoEnvironment(Environment):
         },
     }
 
+    eval_splits: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "injection": {"attack": "direct"},
+        "injection-ignore-previous": {"attack": "ignore_previous"},
+    }
     presets: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {"demo": SHORT_RUN}
 
     class Config(Component.Config):

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from rods.errors import DataError, did_you_mean
 from rods.interfaces import Component, SimulatedUser
+from rods.presets import SHORT_RUN
 from rods.served.user import PeopledEnvironment, UserOptions
 from rods.types import (
     JsonObject,
@@ -39,6 +40,7 @@ class Tau2Environment(PeopledEnvironment):
     name = "tau2"
     snapshots = "delta"
     user_extra = "rods-tau2[user]"
+    presets: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {"demo": SHORT_RUN}
     suites: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
         "ood": {f"tau2 {domain}": {"domains": [domain]} for domain in DOMAIN_NAMES[:3]}
     }
