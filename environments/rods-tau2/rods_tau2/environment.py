@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from rods.errors import DataError, did_you_mean
 from rods.interfaces import Component, SimulatedUser
@@ -68,13 +68,20 @@ class Tau2Environment(PeopledEnvironment):
             description="The eval split: upstream's test split, or all of its tasks ('base', as in "
             "published scores; then none is left for training).",
         )
-        user_temperature: Annotated[float, Field(ge=0, le=2)] | Literal["server"] = Field(
-            0.0, description="Of a user that is a model; 'server': the server's own."
+        user_temperature: float | Literal["server"] = Field(
+            0.0, description="Of a user that is a model, 0 to 2; 'server': the server's own."
         )
         max_steps: int = Field(
             200, ge=1, description="Messages and answers of tools in a dialogue with such a user."
         )
         max_errors: int = Field(10, ge=1, description="Failed calls in such a dialogue.")
+
+        @field_validator("user_temperature")
+        @classmethod
+        def _in_range(cls, value: float | str) -> float | str:
+            if isinstance(value, float) and not 0 <= value <= 2:
+                raise ValueError("a temperature is from 0 to 2, or 'server'")
+            return value
 
     config: Config
 

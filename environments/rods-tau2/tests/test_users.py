@@ -248,8 +248,9 @@ def test_the_temperature_may_be_left_to_the_server(
     customer.reply = says("Help me, please.")
     played(Tau2Environment(Tau2Environment.Config(**options)), by_id["retail/3"], [])
     assert "temperature" not in customer.requests[0]
-    with pytest.raises(ValidationError, match="user_temperature"):
-        Tau2Environment.Config(user_temperature="hot")
+    for wrong in ("hot", 3, float("nan")):
+        with pytest.raises(ValidationError, match="user_temperature"):
+            Tau2Environment.Config(user_temperature=wrong)
 
 
 def test_the_policy_gets_upstreams_prompt_and_the_greeting(
