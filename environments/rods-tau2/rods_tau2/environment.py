@@ -40,6 +40,7 @@ class Tau2Environment(PeopledEnvironment):
     name = "tau2"
     snapshots = "delta"
     user_extra = "rods-tau2[user]"
+    eval_splits: ClassVar[Mapping[str, Mapping[str, Any]]] = {"base": {"eval_tasks": "base"}}
     presets: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {"demo": SHORT_RUN}
     suites: ClassVar[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
         "ood": {f"tau2 {domain}": {"domains": [domain]} for domain in DOMAIN_NAMES[:3]}

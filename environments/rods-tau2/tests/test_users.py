@@ -375,15 +375,17 @@ def test_eval_counts_the_user_and_says_who_it_was(
         command = ["rods", "eval", "--plugins", "tau2", "--policy", "openai/tiny", "--json"]
         where = ["--lm-url", policy.url, "-o", f"environment.user_url={customer.url}", "-k", "1"]
         who = ["-o", "environment.user=openai/customer", "-o", 'environment.domains=["mock"]']
+        every = ["--split", "base"]
         prices = ["-o", "environment.user_price_in=2", "-o", "environment.user_price_out=8"]
-        monkeypatch.setattr(sys, "argv", [*command, *where, *who, *prices])
+        monkeypatch.setattr(sys, "argv", [*command, *where, *who, *every, *prices])
         with pytest.raises(SystemExit) as ended:
             main()
     assert not ended.value.code
     report = json.loads(capsys.readouterr().out)
-    assert (report["n"], report["stops"]) == (3, {"completed": 3})
+    assert (report["n"], report["stops"]) == (9, {"completed": 9})
     assert "openai/customer" in report["protocol"]
     used = report["user"]
-    assert used["requests"] == len(customer.requests) == 6
-    assert used["tokens_out"] == 3 * 4
-    assert used["price"] == pytest.approx((2 * used["tokens_in"] + 8 * 12) / 1e6)
+    # Two of the nine begin in the midst of a dialogue: there the first answer is the last.
+    assert used["requests"] == len(customer.requests) == 2 * 9 - 2
+    assert used["tokens_out"] == 7 * 4 + 2
+    assert used["price"] == pytest.approx((2 * used["tokens_in"] + 8 * 30) / 1e6)
