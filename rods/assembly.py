@@ -193,13 +193,13 @@ def _keys(parts: Assembly, kind: str) -> set[str]:
 def _apply_presets(plugins: Plugins, settings: Settings, run: RunConfig) -> tuple[str, ...]:
     """Fill the presets in under what is set; the names of those that were applied."""
     asked = "preset" in settings.values.get("run", {})
-    names = run.preset if asked or settings.file else ("demo",)
-    names = tuple(name for name in names if name != "none")
     chosen = dict(_chosen(plugins, settings))
     offers = [*(part.presets for part in chosen.values()), PRESETS]
     known = {"none", *(name for offer in offers for name in offer)}
+    names = run.preset if asked or settings.file else tuple({"demo"} & known)
+    names = tuple(name for name in names if name != "none")
     for name in reversed(names):  # the later preset wins, so it goes in first
-        if asked and name not in known:
+        if name not in known:
             raise ConfigError(
                 f"No preset {name!r} ({settings.sources['run', 'preset']}). "
                 f"{did_you_mean(name, known)}"

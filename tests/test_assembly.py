@@ -10,6 +10,7 @@ from rods.assembly import assemble
 from rods.config import to_toml
 from rods.errors import ConfigError, PluginError
 from rods.selectors import UniformSelector
+from rods.testing import write_distribution
 
 
 def test_without_a_file_the_plugins_demo_settings_are_the_defaults(stockroom: str) -> None:
@@ -82,6 +83,36 @@ def test_a_resolved_configuration_loads_equal(stockroom: str, tmp_path: Path) ->
     again = assemble(config=file)
     assert again.resolved() == resolved
     assert to_toml(again.resolved()) == file.read_text()
+
+
+PLAIN = """
+import rods
+from rods.testing import FakeEnvironment
+
+class Plain(FakeEnvironment):
+    "A world that offers no presets."
+    name = "plain"
+
+@rods.hookimpl
+def rods_register_environments():
+    return [Plain]
+"""
+
+
+def test_a_world_without_presets_needs_none_when_its_run_is_loaded_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = f"plain_{tmp_path.name}".replace("-", "_")
+    points = {"rods": {"plain": module}}
+    write_distribution(tmp_path, "acme-plain", points, modules={f"{module}.py": PLAIN})
+    monkeypatch.syspath_prepend(tmp_path)
+    first = assemble("plain")
+    assert first.run.preset == ()
+    file = tmp_path / "config.toml"
+    file.write_text(to_toml(first.resolved()))
+    assert assemble(config=file).resolved() == first.resolved()
+    with pytest.raises(ConfigError, match=r"No preset 'demo' \(--preset\). Known: none, paper"):
+        assemble("plain", flags={"run.preset": ["demo"]})
 
 
 def test_epochs_are_those_of_the_only_stage(stockroom: str) -> None:

@@ -6,8 +6,6 @@ import threading
 import time
 from typing import Any, Protocol
 
-from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
-
 from rods.errors import ModelOutage, reason
 from rods.synthesis.lm.config import ModelConfig
 from rods.synthesis.lm.usage import record
@@ -87,10 +85,12 @@ class MeteredEngine:
         return response
 
     def _patiently(self, request: Any) -> Any:
-        retrying = Retrying(
-            retry=retry_if_exception(_is_passing),
-            stop=stop_after_attempt(1 + self._config.retries),
-            wait=wait_random_exponential(multiplier=0.5, max=20),
+        import tenacity  # noqa: PLC0415 - an extra
+
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(_is_passing),
+            stop=tenacity.stop_after_attempt(1 + self._config.retries),
+            wait=tenacity.wait_random_exponential(multiplier=0.5, max=20),
             reraise=True,
         )
         return retrying(self._backend.complete, request)
