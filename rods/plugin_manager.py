@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, entry_points, version
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pluggy
@@ -140,11 +141,21 @@ def _find(name: str, known: Mapping[str, list[PluginEntry]]) -> PluginEntry:
     found = known.get(name, [])
     if not found:
         names = [n for n in known if n != BUILTIN]
-        raise PluginError(f"No plugin {name!r} is installed. {did_you_mean(name, names)}")
+        raise PluginError(f"No plugin {name!r} is installed. {_instead(name, names)}")
     if len(found) > 1:
         owners = " and ".join(f"{e.distribution} {e.version}" for e in found)
         raise PluginError(f"Plugin {name!r} is in two distributions, {owners}; uninstall one.")
     return found[0]
+
+
+def _instead(name: str, known: Sequence[str]) -> str:
+    """The nearest one, or how one of one's own comes here."""
+    if (Path(name) / "pyproject.toml").is_file():
+        return f"`pip install -e {name}` installs what is in that folder, under its own name."
+    hint = did_you_mean(name, known)
+    if hint.startswith("Did"):
+        return hint
+    return f"{hint} One of your own comes with `pip install -e FOLDER`, anew if its name changed."
 
 
 def _check_versions(entry: PluginEntry) -> None:
@@ -170,11 +181,21 @@ def _register(plugins: Plugins, entry: PluginEntry) -> None:
         module = entry.point.load()
     except (Exception, SystemExit) as error:  # a script that was named by mistake exits
         raise PluginError(f"{entry.label} cannot be imported: {reason(error)}") from error
+    if getattr(module, "__file__", "") is None:  # a namespace package
+        raise PluginError(
+            f"{entry.label} cannot be imported from here: the folder {next(iter(module.__path__))} "
+            f"is found in place of its module {entry.point.value!r}; run from another folder."
+        )
     try:
         plugins.manager.register(module, entry.name)
         plugins.manager.check_pending()
     except (pluggy.PluginValidationError, ValueError) as error:
         raise PluginError(f"{entry.label} has a wrong hook: {_hook_fault(error)}") from error
+    if not plugins.manager.get_hookcallers(module):
+        raise PluginError(
+            f"{entry.label} has no hook: write @rods.hookimpl above rods_register_environments or "
+            "whichever it defines."
+        )
     for kind in KINDS:
         for component in _components(plugins, entry, kind):
             _add(plugins, entry, kind, component)
@@ -196,6 +217,8 @@ def _components(plugins: Plugins, entry: PluginEntry, kind: str) -> Iterable[Any
     others = [p for p in plugins.manager.get_plugins() if p is not _module(plugins, entry)]
     try:
         results = plugins.manager.subset_hook_caller(hook, others)()
+        if any(inspect.isclass(result) for result in results):
+            raise TypeError("it returns a class; return a list with the class in it")
         return [component for result in results for component in result]
     except (Exception, SystemExit) as error:
         raise PluginError(f"{entry.label} failed in {hook}: {reason(error)}") from error

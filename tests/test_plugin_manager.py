@@ -73,6 +73,27 @@ def test_an_unknown_name_comes_with_the_nearest_one(install: Install) -> None:
     assert refusal("stokroom") == ("No plugin 'stokroom' is installed. Did you mean 'stockroom'?")
 
 
+def test_a_plugin_that_was_never_installed_says_how(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install("acme-world", WORLD.format(name="acme"), plugin="stockroom")
+    assert refusal("greenhouse").endswith("with `pip install -e FOLDER`, anew if its name changed.")
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "pyproject.toml").touch()
+    monkeypatch.chdir(tmp_path)
+    assert "`pip install -e ./shop` installs what is in that folder" in refusal("./shop")
+
+
+def test_a_folder_that_hides_the_module_is_named(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (module,) = install("acme-world", "", plugin="acme").glob("acme_world_*.py")
+    module.unlink()  # as an editable installation has it: elsewhere, found after the path
+    (tmp_path / module.stem).mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert f"{module.stem} is found in place of its module" in refusal("acme")
+
+
 def test_one_name_in_two_distributions_is_refused_with_both(install: Install) -> None:
     install("acme-one", WORLD.format(name="one"), plugin="acme")
     install("acme-two", WORLD.format(name="two"), plugin="acme")
@@ -108,6 +129,14 @@ def test_a_component_registered_twice_names_both_plugins(install: Install) -> No
         (
             "import rods\n@rods.hookimpl\ndef rods_register_trainers(): import nowhere",
             "failed in rods_register_trainers: ModuleNotFoundError",
+        ),
+        (
+            "import rods\ndef rods_register_selectors(): return []",
+            "has no hook: write @rods.hookimpl above",
+        ),
+        (
+            "import rods\n@rods.hookimpl\ndef rods_register_selectors(): return rods.Selector",
+            "failed in rods_register_selectors: TypeError: it returns a class; return a list",
         ),
         (
             "import rods\n@rods.hookimpl\ndef rods_register_selectors(): return [int]",
