@@ -12,7 +12,10 @@ TRY = {
     "environment": ("rods check {name}", "rods run --plugins {name},grpo-trl"),
     "trainer": ("rods run --plugins office,{name}",),
     "selector": ("rods run --plugins office,grpo-trl,{name} -o selector.name={name}",),
-    "stage": ("rods synth --plugins office -n 5 -o synthesizer.stages.rewrite={module}:{title}",),
+    "stage": (
+        "rods synth --plugins office -n 5 --out variants.jsonl "
+        "-o synthesizer.stages.rewrite={module}:{title}",
+    ),
 }
 
 EPILOG = """\b
