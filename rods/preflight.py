@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from rods.curriculum import CurriculumConfig
 from rods.episode import Episode, EpisodeLimits
 from rods.errors import PoolError, RodsError, UserError
+from rods.faults import Fault, fault, no_such_tool, owners_of
 from rods.interfaces import Environment, Trainer
 from rods.pool.probing import probe
 from rods.types import AssistantMessage, Check, Rollout, Task
@@ -33,6 +34,9 @@ def iter_checks(
         train, held_out = environment.tasks("train"), environment.tasks("eval")
     except RodsError as error:
         yield Check(name="tasks", ok=False, detail=str(error))
+        return
+    except Exception as error:  # noqa: BLE001 - the world's own code, whatever it raises
+        yield _fault_row("tasks", fault(error, owners_of(type(environment))))
         return
     yield _task_check(environment, train, held_out)
     if train:
@@ -81,11 +85,16 @@ def _task_check(environment: Environment, train: Sequence[Task], held_out: Seque
     if not train:
         return Check(name="tasks", ok=False, detail=no_train_tasks(environment))
     both = {task.id for task in train} & {task.id for task in held_out}
+    ids = Counter(task.id for tasks in (train, held_out) for task in tasks)
+    twice = sorted(name for name, count in ids.items() if count > 1 and name not in both)
     detail = f"{environment.name}: {len(train)} to train on ({_kinds(train)}), "
     detail += f"{len(held_out)} held out ({_kinds(held_out)})"
     if both:
         detail += f"; {len(both)} are in both splits, such as {min(both)!r}"
-    return Check(name="tasks", ok=bool(train) and bool(held_out) and not both, detail=detail)
+    if twice:
+        detail += f"; {len(twice)} ids stand more than once, such as {twice[0]!r}"
+    fix = "give every task an id of its own" * bool(both or twice)
+    return Check(name="tasks", ok=bool(held_out) and not fix, detail=detail, fix=fix)
 
 
 def _kinds(tasks: Sequence[Task]) -> str:
@@ -107,14 +116,25 @@ def _kind_check(curriculum: CurriculumConfig, train: Sequence[Task]) -> Check:
 
 def _replay_check(environment: Environment, tasks: Sequence[Task]) -> Check:
     """References run without an outage and earn every turn."""
-    faults = [fault for task in tasks if (fault := _fault(environment, task))]
+    try:
+        faults = [found for task in tasks if (found := _fault(environment, task))]
+    except Exception as error:  # noqa: BLE001 - the world's own code, whatever it raises
+        return _fault_row("gold replay", fault(error, owners_of(type(environment))))
     detail = f"the references of {len(tasks)} tasks solve them"
     if faults:
         detail = f"{len(faults)} of {len(tasks)} references fail; {faults[0]}"
-    return Check(name="gold replay", ok=not faults, detail=detail)
+    fix = f"rods check {environment.name}" * bool(faults)
+    return Check(name="gold replay", ok=not faults, detail=detail, fix=fix)
+
+
+def _fault_row(name: str, found: Fault) -> Check:
+    """The row of an exception that nobody meant: a line of the world's own code."""
+    return Check(name=name, ok=False, detail=str(found), fix=found.fix, traceback=found.traceback)
 
 
 def _fault(environment: Environment, task: Task) -> str:
+    if unknown := _unknown_tool(task, environment.tools()):
+        return f"{task.id}: {unknown}"
     try:
         rollout = play_reference(environment, task)
     except RodsError as error:
@@ -125,6 +145,13 @@ def _fault(environment: Environment, task: Task) -> str:
         i for i, verdict in enumerate(rollout.reward.verdicts) if verdict.judged and not verdict.ok
     ]
     return f"{task.id}: turn {wrong[0]} does not pass" if wrong else ""
+
+
+def _unknown_tool(task: Task, known: Collection[str]) -> str:
+    """The first tool that the task offers or its reference calls and that is not there."""
+    offered = task.tools_at(len(task.turns))
+    named = [*offered, *(call.name for turn in task.turns for call in turn.reference)]
+    return next((no_such_tool(name, known) for name in named if name not in known), "")
 
 
 def _folder_check(out: Path, resume: bool) -> Check:

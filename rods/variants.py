@@ -7,6 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from pydantic import Field
+
 from rods.interfaces import Synthesizer
 from rods.random_seeds import derived_seed
 from rods.synthesis.lm.config import LmConfig
@@ -15,6 +17,7 @@ from rods.synthesis.lm.usage import Meter
 from rods.synthesis.reasons import Reason
 from rods.types import Candidate, ModelUsage, Record, Stage, SynthesisOutcome, Task
 
+_SHOWN = 8  # exceptions of a report, the most frequent ones
 PATIENCE = 5  # requests in a row without a new task after which a seed is exhausted
 
 
@@ -29,6 +32,7 @@ class VariantReport(Record):
     kinds: dict[str, int]
     structures: dict[str, int]  # new: other functions; seed: the seed's own calls
     funnel: dict[str, dict[str, int]]
+    exceptions: dict[str, int] = Field(default_factory=dict)  # what was raised, and how often
     distances: dict[str, float]
     tokens: int
     lm: dict[str, Cost]  # backbone -> what it cost
@@ -46,6 +50,7 @@ class VariantMaker:
     rng_seed: int = 0
     candidates: list[tuple[str, str, float]] = field(default_factory=list)  # seed, kind, distance
     _funnel: dict[Stage, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    _exceptions: Counter[str] = field(default_factory=Counter)
     _ids: set[str] = field(default_factory=set)
     _exhausted: int = 0
     _meter: Meter = field(default_factory=Meter)
@@ -95,6 +100,7 @@ class VariantMaker:
                 **{stage: dict(self._funnel[stage]) for stage in Stage if stage in self._funnel},
                 "admitted": {"total": admitted},
             },
+            exceptions=dict(self._exceptions.most_common(_SHOWN)),
             distances={
                 "mean": sum(distances) / admitted if admitted else 0.0,
                 "max": max(distances, default=0.0),
@@ -125,6 +131,8 @@ class VariantMaker:
     def _count(self, outcome: SynthesisOutcome) -> None:
         for rejection in outcome.rejections:
             self._funnel[rejection.stage][rejection.reason] += 1
+            if rejection.reason == Reason.PIPELINE_EXCEPTION:
+                self._exceptions[rejection.detail] += 1
         for row in outcome.usage:
             self._meter.add(row)
 

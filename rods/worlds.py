@@ -11,25 +11,57 @@
             self.data["lamps"][lamp] = on
             return {"lamp": lamp, "on": on}
 
-``Lamps.tools()`` are its specifications: the signature is the schema, and checks every call.
+``Lamps.tools()`` are its specifications: the signature is the schema, and checks every call. A tool
+that raises ``Refused`` leaves ``self.data`` as it was, whatever it has written there before.
 """
 
 from __future__ import annotations
 
 import copy
+import datetime
+import decimal
+import enum
 import inspect
 import json
-from collections.abc import Callable, Mapping
+import logging
+import uuid
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar, cast, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, PydanticUserError, ValidationError, create_model
 
 from rods.interfaces import Session
 from rods.types import Effect, JsonObject, ToolCall, ToolResult, ToolSpec
 
+logger = logging.getLogger(__name__)
 F = TypeVar("F", bound=Callable[..., Any])
 _MARK = "__rods_effect__"
+_NOT_JSON = (  # pydantic has schemas for these, but no JSON value is one of them
+    set,
+    frozenset,
+    tuple,
+    complex,
+    bytes,
+    bytearray,
+    datetime.date,
+    datetime.time,
+    datetime.timedelta,
+    decimal.Decimal,
+    enum.Enum,
+    uuid.UUID,
+)
+_JSON_TYPES = "take str, int, float, bool, list, dict or Literal"
 _OWN_NAMES = frozenset({"call", "close", "data", "restore", "snapshot", "state", "tools"})
 
 
@@ -38,9 +70,19 @@ class Refused(Exception):  # noqa: N818 - an answer to the policy, not a fault o
 
 
 def tool(effect: Effect) -> Callable[[F], F]:
-    """The decorated method is a tool; its docstring's first line is the description."""
+    """The decorated method is a tool; its docstring's first line is the description.
+
+    ``effect`` is "read" for a tool that changes nothing, "write" for one that may.
+    """
+    if callable(effect):  # @tool without parentheses: what is decorated came as the effect
+        name = getattr(effect, "__name__", "")
+        raise TypeError(f'The tool {name!r} has no effect: write @tool("read") or @tool("write").')
 
     def mark(function: F) -> F:
+        if effect not in get_args(Effect):
+            known = " or ".join(f'@tool("{one}")' for one in get_args(Effect))
+            name = function.__name__
+            raise TypeError(f"The tool {name!r} has the effect {effect!r}: write {known}.")
         setattr(function, _MARK, effect)
         return function
 
@@ -60,7 +102,11 @@ class _Tool:
 
 
 class JsonSession(Session):
-    """A world that is ``self.data``; subclasses add tools. A bad call never reaches a tool."""
+    """A world that is ``self.data``; subclasses add tools. A bad call never reaches a tool.
+
+    A call that a tool refuses changes nothing: ``data`` is put back to what it was before the call.
+    That holds for tools that may write, and for ``data`` alone, not for other attributes.
+    """
 
     _tools: ClassVar[Mapping[str, _Tool]] = {}
 
@@ -88,12 +134,13 @@ class JsonSession(Session):
             arguments = dict(made.validator.model_validate(call.arguments))
         except ValidationError as error:
             return ToolResult(content=f"{call.name}: {_misfit(error)}", error=True)
+        before = None if made.spec.effect == "read" else copy.deepcopy(self.data)
         try:
             result = getattr(self, call.name)(**arguments)
         except Refused as error:
+            self.data = self.data if before is None else before
             return ToolResult(content=str(error), error=True)
-        text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
-        return ToolResult(content=text)
+        return ToolResult(content=_text(call.name, result))
 
     def state(self) -> JsonObject:
         """A copy of everything; override it where something must not be compared."""
@@ -114,7 +161,8 @@ def _made(function: Callable[..., Any]) -> _Tool:
     lines = (inspect.getdoc(function) or "").splitlines()
     if not lines:
         raise TypeError(f"The tool {name!r} has no docstring, which the policy would read.")
-    validator = create_model(name, __base__=Arguments, **_fields(function))
+    fields = _fields(function)
+    validator = create_model(name, __base__=Arguments, **fields)
     spec = ToolSpec(
         name=name,
         description=lines[0],
@@ -126,12 +174,61 @@ def _made(function: Callable[..., Any]) -> _Tool:
 
 def _fields(function: Callable[..., Any]) -> dict[str, Any]:
     """Parameter -> its type and its default, as pydantic wants them."""
-    hints = get_type_hints(function, include_extras=True)
+    tool_name = function.__name__
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except NameError as error:
+        raise TypeError(f"The tool {tool_name!r} has a type that is not there: {error}.") from error
     parameters = list(inspect.signature(function).parameters.values())[1:]  # without self
     if bare := [p.name for p in parameters if p.name not in hints]:
-        raise TypeError(f"The tool {function.__name__!r} has no type for {', '.join(bare)}.")
+        raise TypeError(f"The tool {tool_name!r} has no type for {', '.join(bare)}.")
+    for parameter in parameters:
+        if problem := _type_problem(parameter, hints[parameter.name]):
+            raise TypeError(f"The tool {tool_name!r} takes {parameter.name!r} {problem}.")
     missing = inspect.Parameter.empty
     return {p.name: (hints[p.name], ... if p.default is missing else p.default) for p in parameters}
+
+
+def _type_problem(parameter: inspect.Parameter, hint: Any) -> str:
+    """Why no call could give the parameter; empty: it is of JSON, by name."""
+    if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+        shown = str(parameter).partition(":")[0]
+        return f"as {shown}: calls give each argument by the name of a parameter"
+    odd = any(issubclass(leaf, _NOT_JSON) for leaf in _leaves(hint) if isinstance(leaf, type))
+    try:
+        if not odd:
+            create_model("probe", value=(hint, ...)).model_json_schema()
+            return ""
+    except PydanticUserError as error:  # such as a class of the author's own
+        logger.debug("No JSON Schema of %s: %s", hint, error)
+    shown = hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint)
+    return f"as {shown}, which JSON does not have: {_JSON_TYPES}"
+
+
+def _leaves(hint: Any) -> Iterator[Any]:
+    """The classes that a type is made of: ``list`` and ``int`` of ``list[int]``."""
+    origin = get_origin(hint)
+    if origin is Literal:
+        return
+    if origin is Annotated:
+        yield from _leaves(get_args(hint)[0])
+        return
+    yield origin or hint
+    for part in get_args(hint):
+        yield from _leaves(part)
+
+
+def _text(name: str, result: Any) -> str:
+    """What a tool gave, as the policy reads it."""
+    if isinstance(result, str):
+        return result
+    try:
+        return json.dumps(result, ensure_ascii=False)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"The tool {name!r} gives a {type(result).__name__} that is not JSON ({error}): give "
+            "a text, or numbers, lists and dicts of them."
+        ) from error
 
 
 def _schema(model: type[BaseModel]) -> JsonObject:

@@ -18,7 +18,16 @@ from rods.synthesis.lm.config import LmConfig
 from rods.synthesis.lm.preflight import lm_checks
 from rods.testing import FakeEnvironment, FakeTrainer
 from rods.testing.model_server import ModelServer
-from rods.types import Check, Split, Task, ToolCall, TrainingStage, Turn
+from rods.types import (
+    Check,
+    ProgressReward,
+    Split,
+    Task,
+    ToolCall,
+    TrainingStage,
+    Trajectory,
+    Turn,
+)
 
 
 class Trainer(FakeTrainer):
@@ -79,6 +88,43 @@ def test_a_task_in_both_splits_is_found(tmp_path: Path) -> None:
     check = found(Changed(eval=[train[3]]), tmp_path)["tasks"]
     assert not check.ok
     assert f"1 are in both splits, such as {train[3].id!r}" in check.detail
+
+
+def test_an_id_that_stands_twice_in_a_split_is_found(tmp_path: Path) -> None:
+    train = list(FakeEnvironment().tasks("train"))
+    check = found(Changed(train=[*train, train[2]]), tmp_path)["tasks"]
+    assert not check.ok
+    assert f"1 ids stand more than once, such as {train[2].id!r}" in check.detail
+    assert check.fix == "give every task an id of its own"
+
+
+def test_an_exception_of_the_worlds_own_code_is_a_row_with_its_line(tmp_path: Path) -> None:
+    class Slipping(FakeEnvironment):
+        def score(self, task: Task, trajectory: Trajectory) -> ProgressReward:
+            raise KeyError("aloe")
+
+    check = found(Slipping(), tmp_path)["gold replay"]
+    assert not check.ok
+    assert "KeyError: 'aloe' (" in check.detail
+    assert "test_preflight.py, line " in check.detail
+    assert check.fix == "mend that line"
+
+
+def test_an_exception_of_tasks_is_a_row_and_nothing_more_is_looked_at(tmp_path: Path) -> None:
+    class Slipping(FakeEnvironment):
+        def tasks(self, split: Split) -> Sequence[Task]:
+            raise KeyError("aloe")
+
+    ((name, check),) = found(Slipping(), tmp_path).items()
+    assert (name, check.ok) == ("tasks", False)
+    assert "test_preflight.py, line " in check.detail
+
+
+def test_a_reference_that_names_no_tool_hears_which_one_is_near(tmp_path: Path) -> None:
+    turn = Turn(user="x", reference=(ToolCall(name="cancle", arguments={"order": "o-1"}),))
+    task = FakeEnvironment().tasks("train")[0].model_copy(update={"turns": (turn,)})
+    check = found(Changed(train=[task]), tmp_path)["gold replay"]
+    assert "there is no tool 'cancle'; did you mean 'cancel'? (Is @tool missing?)" in check.detail
 
 
 def test_a_world_for_evaluation_only_is_told_apart_from_a_wrong_schedule(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+from datetime import date
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -120,6 +122,91 @@ def test_the_task_and_the_snapshot_never_change() -> None:
         session.restore(snapshot)
         assert session.state() == STATE
         session.call(ToolCall(name="dim", arguments={"lamp": "hall", "level": 1}))
+
+
+class Stairs(JsonSession):
+    """``lamps``: name -> level; a tool that writes before it refuses, and one that says "read"."""
+
+    @tool("write")
+    def light_all(self, lamps: list[str]) -> int:
+        """Light lamps."""
+        for lamp in lamps:
+            if lamp not in self.data["lamps"]:
+                raise Refused(f"There is no lamp {lamp[:40]!r}.")
+            self.data["lamps"][lamp] = 9
+        return len(lamps)
+
+    @tool("read")
+    def lamps(self) -> set[str]:
+        """Which lamps there are."""
+        return set(self.data["lamps"])
+
+
+def test_a_tool_that_writes_before_it_refuses_leaves_everything_as_it_was() -> None:
+    session = Stairs(STATE)
+    assert session.call(ToolCall(name="light_all", arguments={"lamps": ["hall", "no"]})).error
+    assert session.state() == STATE
+    assert not session.call(ToolCall(name="light_all", arguments={"lamps": ["hall"]})).error
+    assert session.state() == {"lamps": {"hall": 9}}
+
+
+def test_a_tool_that_gives_what_json_has_not_is_named() -> None:
+    with pytest.raises(
+        TypeError, match=r"tool 'lamps' gives a set that is not JSON .*: give a text"
+    ):
+        Stairs(STATE).call(ToolCall(name="lamps"))
+
+
+def test_a_tool_without_an_effect_or_with_an_unknown_one_is_named() -> None:
+    def look() -> str:
+        """Look."""
+        return ""
+
+    with pytest.raises(TypeError, match=r"'look' has no effect: write @tool\(\"read\"\) or"):
+        tool(look)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"'look' has the effect 'wirte': write @tool\(\"read\"\)"):
+        tool("wirte")(look)  # type: ignore[arg-type]
+
+
+class Own:
+    """A class of the author's."""
+
+
+class Colour(enum.StrEnum):
+    RED = "red"
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        (Own, "Own"),
+        (complex, "complex"),
+        (set[int], "set[int]"),
+        (list[tuple[int, int]], "list[tuple[int, int]]"),
+        (Colour, "Colour"),
+        (int | date, "int | datetime.date"),
+    ],
+)
+def test_a_parameter_that_no_json_can_give_is_named_with_its_tool(kind: Any, shown: str) -> None:
+    def look(self: object, what: object) -> str:
+        """Look."""
+        return ""
+
+    look.__annotations__["what"] = kind
+    with pytest.raises(TypeError) as raised:
+        type("Odd", (JsonSession,), {"look": tool("read")(look)})
+    said = f"The tool 'look' takes 'what' as {shown}, which JSON does not have: take str, int"
+    assert str(raised.value).startswith(said)
+
+
+def test_a_parameter_without_a_name_of_its_own_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"'look' takes 'what' as \*what: calls give"):
+
+        class Listing(JsonSession):
+            @tool("read")
+            def look(self, *what: str) -> str:
+                """Look."""
+                return ""
 
 
 def test_half_a_tool_fails_where_it_is_written() -> None:

@@ -25,6 +25,7 @@ COMMANDS = {
     "tune": "Optimise the synthesis's prompts for a language model.",
     "tasks": "List the tasks of a world.",
     "pool": "Look into a run's pool, or export it.",
+    "plot": "Draw a run, or several over each other.",
     "new": "Write a plugin that works, ready to be edited.",
     "serve": "Put a world behind an MCP server.",
     "check": "Test a plugin against the interfaces.",
@@ -115,8 +116,9 @@ def main() -> None:
     """Entry point of the console script; the only place where an error becomes an exit status."""
     arguments = sys.argv[1:]
     debug = "--debug" in arguments  # anywhere on the line: it is wanted after a failure
+    rest = [argument for argument in arguments if argument != "--debug"]
     try:
-        status = rods.main([a for a in arguments if a != "--debug"], "rods", standalone_mode=False)
+        status = rods.main(["--debug"] * debug + rest, "rods", standalone_mode=False)
     except click.ClickException as error:
         sys.exit(_refuse(error))
     except (KeyboardInterrupt, click.Abort) as stop:

@@ -8,9 +8,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from rods.types import Check
 
 _EVERY_S = 10.0
 _WIDE = 160  # columns where the output is no terminal
@@ -24,6 +27,14 @@ def print_json(value: Any) -> None:
 def say(line: str) -> None:
     """A line for people on stderr."""
     click.echo(line, err=True)
+
+
+def show_tracebacks(checks: Sequence[Check]) -> None:
+    """With ``--debug``: on stderr, where the exceptions of these rows came from."""
+    if click.get_current_context().find_root().params.get("debug"):
+        for check in checks:
+            if check.traceback:
+                say(check.traceback.rstrip())
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

@@ -118,7 +118,7 @@ def _train(run: TrainingRun, interruption: Interruption) -> dict[str, Any]:
 
 def _dry_run(run: TrainingRun, as_json: bool) -> bool:
     """Show the preflight; whether nothing in it failed."""
-    from rods.cli.output import print_json, print_table, say
+    from rods.cli.output import print_json, print_table, say, show_tracebacks
 
     checks = list(run.checks())
     if as_json:
@@ -126,6 +126,7 @@ def _dry_run(run: TrainingRun, as_json: bool) -> bool:
     else:
         rows = [(_verdict(c), c.name, c.detail, c.fix) for c in checks]
         print_table("Preflight", ("", "check", "found", "mend it with"), rows)
+        show_tracebacks(checks)
         if skipped := [check.name for check in checks if check.skipped]:
             say(f"Not checked: {', '.join(skipped)}.")
     return all(check.ok for check in checks)

@@ -109,6 +109,8 @@ def command(split: str, wanted: int, out: Path, force: bool, as_json: bool, **op
     report = maker.report(wanted)
     if report.admitted < wanted:
         say(f"Only {report.admitted} of {wanted} variants: {_why(report)}")
+    for text, count in report.exceptions.items():
+        say(f"{count} attempts ended in an exception: {text}")
     if note := models_note(parts.synthesis.lm, report):
         say(note)
     _show(report, measured, out, as_json)

@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 from pydantic import Field
 
 from rods.errors import ModelOutage, PoolError, WorldError
+from rods.faults import fault
 from rods.interfaces import ComponentConfig, Synthesizer
 from rods.pool import SynthesisRequest
 from rods.random_seeds import derived_seed
@@ -273,7 +274,7 @@ def _failed(error: Exception, request: SynthesisRequest) -> SynthesisOutcome:
     rejection = Rejection(
         stage=Stage.PLAN,
         reason=Reason.PIPELINE_EXCEPTION,
-        detail=f"{_kind(error)}: {error}"[:300],
+        detail=str(fault(error)),
         seed_id=request.entry_id,
     )
     return SynthesisOutcome(rejections=(rejection,))

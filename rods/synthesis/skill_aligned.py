@@ -7,6 +7,7 @@ import random
 import time
 
 from rods.errors import WorldError
+from rods.faults import fault, owners_of
 from rods.interfaces import Component, Environment, StageModels, Synthesizer
 from rods.random_seeds import derived_seed
 from rods.structure.distance import distance
@@ -77,7 +78,7 @@ class SkillAlignedSynthesizer(Synthesizer):
             except WorldError:
                 raise
             except Exception as error:  # noqa: BLE001 - a faulty seed or stage must not end training
-                rejections.append(_failure(error, seed))
+                rejections.append(_failure(error, seed, self.environment))
         return SynthesisOutcome(
             candidates=tuple(candidates),
             rejections=tuple(rejections),
@@ -173,6 +174,8 @@ def _kept(draft: Draft, meter: Meter) -> dict[str, tuple[str, ...]]:
     return {stage: found for stage, found in names.items() if found}
 
 
-def _failure(error: Exception, seed: Task) -> Rejection:
-    detail = f"{type(error).__name__}: {error}"
+def _failure(error: Exception, seed: Task, environment: Environment) -> Rejection:
+    """What was raised, with the line of the world, or of a stage, that raised it."""
+    found = fault(error, owners_of(type(environment)))
+    detail = str(found if found.place else fault(error))
     return rejection(Stage.EXECUTE, Reason.PIPELINE_EXCEPTION, detail, seed.id)

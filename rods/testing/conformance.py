@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
+from rods.faults import owners_of
 from rods.interfaces import Environment
 from rods.testing import repeat_checks, reward_checks, task_checks, world_checks
 from rods.testing.advice import ADVICE
-from rods.testing.findings import Subject, checked, copy_of_states, shown
-from rods.types import Check, Split, Task
+from rods.testing.findings import Subject, Told, checked, copy_of_states
+from rods.types import Check, Split, Task, ToolSpec
 
 CheckFunction = Callable[[Subject], str]
 
@@ -71,22 +72,32 @@ def iter_checks(
     sessions: int = 64,
     elsewhere: bool = False,
 ) -> Iterator[Check]:
-    """Run the checks one after the other; whatever the environment raises is a failed check.
+    """Run the checks one after the other; whatever the environment raises is told once.
+
+    The row that meets an exception first fails with its place; later rows that meet it were not
+    checked (``blocked_by``).
 
     All tasks are checked as data; ``limit`` of them are played, spread evenly over splits and
     kinds (0: all; ``split`` plays one split only). ``sessions`` worlds are open at once.
     ``elsewhere`` plays them in a second process too.
     """
-    subject = _subject(environment, split, limit, sessions)
+    told = Told(lambda: owners_of(type(environment)))
+    subject = _subject(environment, split, limit, sessions, told)
     if isinstance(subject, Check):
         yield subject
         return
     for function in (*CHECKS, ELSEWHERE) if elsewhere else CHECKS:
-        yield checked(function.__name__, ADVICE[function.__name__], partial(function, subject))
+        yield checked(
+            function.__name__, ADVICE[function.__name__], partial(function, subject), told
+        )
 
 
 def _subject(
-    environment: Environment, split: Split | Literal["both"], limit: int, sessions: int
+    environment: Environment,
+    split: Split | Literal["both"],
+    limit: int,
+    sessions: int,
+    told: Told,
 ) -> Subject | Check:
     """The tasks and tools; a failed check where they cannot even be listed."""
     try:
@@ -97,15 +108,21 @@ def _subject(
         played = [t for name, ts in tasks.items() if split in ("both", name) for t in ts]
         specs = dict(environment.tools())
     except Exception as error:  # noqa: BLE001 - whatever a world under test raises is a finding
-        advice = "mend tasks() or tools(), which every check asks first"
-        return Check(name="tasks are well formed", ok=False, detail=shown(error), fix=advice)
-    sample = spread(played, limit)
+        return told.row("tasks are well formed", error)
+    sample = spread(_playable(played, specs), limit)
     if not sample:
-        advice = "return the seed tasks from Environment.tasks"
-        return Check(
-            name="tasks are well formed", ok=False, detail=f"no tasks ({split})", fix=advice
-        )
+        detail, advice = f"no tasks ({split})", "return the seed tasks from Environment.tasks"
+        if played:
+            unknown = task_checks.unknown_tool(played[0], specs)
+            detail, advice = f"{played[0].id}: {unknown}", "mend Task.tools, or tools()"
+        return Check(name="tasks are well formed", ok=False, detail=detail, fix=advice)
     return Subject(environment, tasks, sample, specs, sessions, copy_of_states(sample))
+
+
+def _playable(tasks: Sequence[Task], specs: Mapping[str, ToolSpec]) -> list[Task]:
+    """Tasks whose tools there are, each id once: the others fail a row of their own."""
+    known = [task for task in tasks if not task_checks.unknown_tool(task, specs)]
+    return list({task.id: task for task in reversed(known)}.values())[::-1]
 
 
 def spread(tasks: Sequence[Task], limit: int) -> list[Task]:

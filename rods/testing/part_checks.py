@@ -9,10 +9,11 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
+from rods.faults import owners_of
 from rods.interfaces import Selector, Trainer
-from rods.testing.findings import Finding, checked
+from rods.testing.findings import Finding, Told, checked
 from rods.testing.groups import group, seed_task
 from rods.testing.training import EveryTask, Killed, PlainFolder
 from rods.testing.world import FakeEnvironment
@@ -21,6 +22,8 @@ from rods.types import KINDS, Check, RolloutGroup
 if TYPE_CHECKING:
     from rods.pool import Pool
 
+P = ParamSpec("P")
+T = TypeVar("T")
 MakeTrainer = Callable[[], Trainer]
 MakeSelector = Callable[["Pool"], Selector]
 
@@ -36,20 +39,36 @@ def check_selector(make: MakeSelector) -> list[Check]:
 
 
 def iter_trainer_checks(make: MakeTrainer) -> Iterator[Check]:
-    """Run the checks one after the other."""
+    """Run the checks one after the other; what the trainer raises is told once, with its place."""
+    owners = set[str]()
+    told, watched = Told(lambda: owners), _watched(make, owners)
     for function, advice in TRAINER_CHECKS.items():
         with tempfile.TemporaryDirectory() as folder:
-            yield checked(function.__name__, advice, partial(function, make, Path(folder)))
+            check = partial(function, watched, Path(folder))
+            yield checked(function.__name__, advice, check, told)
 
 
 def iter_selector_checks(make: MakeSelector) -> Iterator[Check]:
     """Run the checks one after the other, each with a pool of its own."""
     from rods.pool import Pool  # noqa: PLC0415 - a world's tests need no database
 
+    owners = set[str]()
+    told, watched = Told(lambda: owners), _watched(make, owners)
     for function, advice in SELECTOR_CHECKS.items():
         with Pool.open("sqlite://") as pool:
             pool.add_seeds(_SEEDS)
-            yield checked(function.__name__, advice, partial(function, make, pool))
+            yield checked(function.__name__, advice, partial(function, watched, pool), told)
+
+
+def _watched(make: Callable[P, T], owners: set[str]) -> Callable[P, T]:
+    """As ``make``; ``owners`` then holds the packages of what it made."""
+
+    def watched(*arguments: P.args, **options: P.kwargs) -> T:
+        made = make(*arguments, **options)
+        owners.update(owners_of(type(made)))
+        return made
+
+    return watched
 
 
 # ------------------------------------------------------------------------------- trainers

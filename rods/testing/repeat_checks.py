@@ -14,8 +14,9 @@ from typing import get_args
 
 from rods import digests
 from rods.determinism import Determinism, following, package_modules
+from rods.errors import reason
 from rods.interfaces import Environment
-from rods.testing.findings import Finding, Subject, for_each, run_reference
+from rods.testing.findings import Finding, Subject, for_each, plain, run_reference
 from rods.types import DeterminismClaim, SnapshotKind, Split, Task
 
 _TIMEOUT_S = 300.0
@@ -60,9 +61,9 @@ def another_process_changes_nothing(subject: Subject) -> str:
     there = _digests_elsewhere(subject.environment, [task.id for task in subject.sample])
 
     def differs(task: Task) -> str | None:
+        here = [task_digest(task), digest(subject.environment, task)]
         if task.id not in there:
             return "the other process has no such task"
-        here = [task_digest(task), digest(subject.environment, task)]
         if there[task.id] == here:
             return None
         return f"{'the task itself' if there[task.id][0] != here[0] else 'what it plays'} differs"
@@ -81,7 +82,7 @@ def digest(environment: Environment, task: Task) -> str:
     session = environment.open(task)
     try:
         results = [result.model_dump() for result in run_reference(session, task)]
-        return digests.digest([results, session.state()])
+        return digests.digest([results, plain(session.state())])
     finally:
         session.close()
 
@@ -110,4 +111,15 @@ def play_elsewhere(environment: Environment, ids: Iterable[str]) -> dict[str, li
     """Task id -> digests of the task and of its play, in this process."""
     wanted, splits = set(ids), get_args(Split)
     tasks = [t for split in splits for t in environment.tasks(split) if t.id in wanted]
-    return {task.id: [task_digest(task), digest(environment, task)] for task in tasks}
+    found: dict[str, list[str]] = {}
+    for task in tasks:
+        found.setdefault(task.id, [task_digest(task), _digest_or_fault(environment, task)])
+    return found
+
+
+def _digest_or_fault(environment: Environment, task: Task) -> str:
+    """The digest; what the play raises instead, which then is no reason to end the others."""
+    try:
+        return digest(environment, task)
+    except Exception as error:  # noqa: BLE001 - whatever a world under test raises is a finding
+        return reason(error)

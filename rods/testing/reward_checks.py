@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from itertools import islice
 
+from rods.errors import WorldError
 from rods.testing.agents import Agent, idle, play, random_calls, reference, silent
 from rods.testing.findings import FLAG_IT, IDLE, Finding, Subject, for_each, listed
 from rods.types import (
@@ -179,7 +180,7 @@ def _not_one(subject: Subject, task: Task, agent: Agent) -> str | None:
 
 def _reward(rollout: Rollout) -> ProgressReward:
     if rollout.reward is None:
-        raise Finding(f"An outage: {rollout.trajectory.error}")
+        raise WorldError(rollout.trajectory.error or "an outage")
     return rollout.reward
 
 

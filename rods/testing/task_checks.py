@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, best_match
 
+from rods.faults import no_such_tool
 from rods.testing.findings import DEFECT, FLAG_IT, IDLE, Finding, Subject, for_each, no_reference
 from rods.types import JsonValue, Task, ToolCall, ToolSpec, content_id
 
@@ -28,14 +29,19 @@ def _malformed(subject: Subject, task: Task, ids: frozenset[str]) -> str | None:
         return f"environment is {task.environment!r}, not {subject.environment.name!r}"
     if task.id not in ids:
         return f"split is {task.split!r}, but it was given out by the other"
-    unknown = [n for n in task.tools_at(len(task.turns)) if n not in subject.specs]
-    if unknown:
-        return f"tools() does not know {', '.join(unknown)}"
+    if unknown := unknown_tool(task, subject.specs):
+        return unknown
     if IDLE in task.flags:
         return f"is flagged {IDLE!r} and stands in train" if task.split == "train" else None
     if DEFECT not in task.flags and not any(t.reference or t.answer for t in task.turns):
         return "no turn has a reference or an answer, so nothing can be judged"
     return None
+
+
+def unknown_tool(task: Task, specs: Mapping[str, ToolSpec]) -> str:
+    """What is wrong with the tools that the task offers; empty: there are all of them."""
+    names = (name for name in task.tools_at(len(task.turns)) if name not in specs)
+    return next((f"in its tools, {no_such_tool(name, specs)}" for name in names), "")
 
 
 def tasks_keep_their_order(subject: Subject) -> str:
@@ -122,6 +128,8 @@ def reference_fits_the_schemas(subject: Subject) -> str:
 def _call_problem(
     call: ToolCall, visible: set[str], specs: Any, validators: dict[str, Draft202012Validator]
 ) -> str | None:
+    if call.name not in specs:
+        return no_such_tool(call.name, specs)
     if call.name not in visible:
         return "the tool is not handed over yet"
     strange = [n for n in call.arguments if n not in specs[call.name].properties]

@@ -10,7 +10,15 @@ from itertools import cycle, islice
 from typing import Any
 
 from rods.interfaces import Session
-from rods.testing.findings import FLAG_IT, Finding, Subject, for_each, no_reference, run_reference
+from rods.testing.findings import (
+    FLAG_IT,
+    Finding,
+    Subject,
+    for_each,
+    no_reference,
+    not_json,
+    run_reference,
+)
 from rods.types import JsonObject, JsonValue, Task, ToolCall, ToolResult, ToolSpec
 
 _SLOW_S = 5.0
@@ -30,6 +38,8 @@ def reference_runs_without_errors(subject: Subject) -> str:
                 for call in turn.reference:
                     calls += 1
                     result = session.call(call)
+                    if not isinstance(result, ToolResult):
+                        return f"{call.name} gives a {type(result).__name__}, not a ToolResult"
                     if result.error:
                         return f"{call.name} gives the error {result.content[:120]!r}"
         finally:
@@ -76,22 +86,35 @@ def opening_resets(subject: Subject) -> str:
 
 
 def states_are_json_copies(subject: Subject) -> str:
-    """``state`` survives a JSON round trip, and changing it does not change the world."""
+    """``state`` survives a JSON round trip, and changing it does not change the world.
+
+    Before and after the reference was played: tools may put into the state what JSON has not.
+    """
 
     def shared(task: Task) -> str | None:
         session = subject.environment.open(task)
         try:
-            state = session.state()
-            text = json.dumps(state, sort_keys=True, allow_nan=False)
-            if json.loads(text) != state:
-                return "the state differs after a JSON round trip"
-            _spoil(state)
-            same = json.dumps(session.state(), sort_keys=True) == text
-            return None if same else "changing what state() gave changes the world"
+            if problem := _state_problem(session):
+                return problem
+            run_reference(session, task)
+            problem = _state_problem(session)
+            return f"after the reference, {problem}" if problem else None
         finally:
             session.close()
 
     return for_each(subject.sample, shared)
+
+
+def _state_problem(session: Session) -> str:
+    state = session.state()
+    if strange := not_json(state):
+        return f"the state holds {strange}, which JSON does not have"
+    text = json.dumps(state, sort_keys=True, allow_nan=False)
+    if json.loads(text) != state:
+        return "the state differs after a JSON round trip"
+    _spoil(state)
+    same = json.dumps(session.state(), sort_keys=True) == text
+    return "" if same else "changing what state() gave changes the world"
 
 
 def snapshots_restore(subject: Subject) -> str:
@@ -250,10 +273,7 @@ def _survive(session: Session, call: ToolCall) -> ToolResult:
     try:
         result = session.call(call)
     except Exception as error:
-        raise Finding(
-            f"{_shown(call)} raises {type(error).__name__}: {str(error)[:120]}.",
-            "return ToolResult(content=..., error=True)",
-        ) from error
+        raise Finding(f"raised by {_shown(call)}", error=error) from error
     if time.perf_counter() - start > _SLOW_S:
         raise Finding(f"{_shown(call)} takes more than {_SLOW_S:.0f} s.", "bound the arguments")
     return result

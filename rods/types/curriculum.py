@@ -98,3 +98,5 @@ class Check(Record):
     skipped: bool = False  # nothing was found wrong because it could not be looked at
     detail: str = ""
     fix: str = ""  # the command or the key that mends it
+    blocked_by: str = ""  # the row that tells why this one could not be looked at
+    traceback: str = Field("", exclude=True, repr=False)  # of what was raised, for --debug

@@ -30,7 +30,61 @@ def test_json_holds_every_check_and_nothing_else_is_printed(here: Rods) -> None:
     assert report["ok"] is True
     assert len(report["checks"]) == len(CHECKS) + 1
     assert (report["snapshots"], report["determinism"]) == ("native", "probed")
-    assert set(report["checks"][0]) == {"name", "ok", "skipped", "detail", "fix"}
+    assert set(report["checks"][0]) == {"name", "ok", "skipped", "detail", "fix", "blocked_by"}
+
+
+SLIPPING = """
+import rods
+from rods.testing import FakeEnvironment
+from rods.testing.world import FakeSession
+
+class Session(FakeSession):
+    def call(self, call):
+        self._state["stok"]
+        return super().call(call)
+
+class Slipping(FakeEnvironment):
+    name = "slipping"
+    def open(self, task):
+        return Session(task.initial_state)
+
+@rods.hookimpl
+def rods_register_environments():
+    return [Slipping]
+"""
+
+
+@pytest.fixture
+def slipping(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A world with a slip in line 8 of its module."""
+    points = {"rods": {"slipping": "slipping_world"}}
+    modules = {"slipping_world.py": SLIPPING}
+    monkeypatch.syspath_prepend(write_distribution(tmp_path / "s", "s", points, modules=modules))
+    return "slipping"
+
+
+def test_an_exception_of_a_world_is_told_once_and_counted_so(here: Rods, slipping: str) -> None:
+    done = here("check", slipping, "--limit", 8, "--sessions", 4)
+    (row,) = [line for line in done.stdout.splitlines() if line.startswith("FAIL")]
+    assert "KeyError: 'stok' (slipping_world.py, line 8, in call); 8 of 8 tasks" in row
+    skipped = [line for line in done.stdout.splitlines() if line.startswith("skip")]
+    assert all("not checked: see 'reference runs without errors' above" in s for s in skipped)
+    holds = len(CHECKS) - len(skipped)
+    count = f"{holds} of {len(CHECKS) + 1} hold, 1 failed, {len(skipped)} not checked"
+    assert f"slipping: {count}" in done.stdout
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_debug_shows_the_traceback_of_what_was_told(here: Rods, slipping: str) -> None:
+    done = here("--debug", "check", slipping, "--limit", 4, "--json")
+    assert "Traceback" in done.stderr
+    assert 'slipping_world.py", line 8, in call' in done.stderr
+    assert json.loads(done.stdout)["ok"] is False
+
+
+def test_synthesis_in_a_world_that_slips_says_what_was_raised(here: Rods, slipping: str) -> None:
+    done = here("synth", "--plugins", slipping, "-n", 2, "--out", "variants.jsonl")
+    assert "in an exception: KeyError: 'stok' (slipping_world.py, line 8, in call)" in done.stderr
 
 
 def test_a_world_that_fails_has_status_1_and_says_what_mends_it(

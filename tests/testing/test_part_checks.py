@@ -71,6 +71,23 @@ def test_a_trainer_fails_the_check_of_its_fault(trainer: type[FakeTrainer], chec
     assert set(failed(check_trainer(trainer))) == {check}
 
 
+class Slipping(FakeTrainer):
+    """Asks for what it does not have."""
+
+    def evaluate(self, tasks: Any, environment: Environment, **options: Any) -> list[RolloutGroup]:
+        return self.skil  # type: ignore[attr-defined,no-any-return]
+
+
+def test_an_exception_of_a_trainer_is_told_once_with_its_line() -> None:
+    checks = check_trainer(Slipping)
+    (row,) = failed(checks).values()
+    assert row.name == "a saved policy can be loaded"
+    assert "AttributeError" in row.detail
+    assert "test_part_checks.py, line " in row.detail
+    assert row.fix == "mend that line"
+    assert {check.blocked_by for check in checks} == {"", row.name}
+
+
 # ------------------------------------------------------------------------------- selectors
 Rule = Callable[[int, Sequence[RolloutGroup]], list[str]]
 
@@ -101,3 +118,21 @@ RULES: dict[str, Rule] = {
 def test_a_selector_fails_the_check_of_its_fault(check: str) -> None:
     broken = selector(RULES[check])
     assert set(failed(check_selector(lambda pool: broken(None, pool)))) == {check}
+
+
+def test_an_exception_of_a_selector_is_told_once_with_its_line() -> None:
+    slipping = selector(lambda step, groups: groups.ids)  # type: ignore[attr-defined]
+    checks = check_selector(lambda pool: slipping(None, pool))
+    (row,) = failed(checks).values()
+    assert "AttributeError: 'list' object has no attribute 'ids'" in row.detail
+    assert "test_part_checks.py, line " in row.detail
+    assert row.fix == "mend that line"
+    assert sum(bool(check.blocked_by) for check in checks) == 2
+
+
+def test_an_exception_of_what_makes_a_selector_is_told_with_its_line() -> None:
+    def make(pool: object) -> Selector:
+        return pool.selector  # type: ignore[attr-defined,no-any-return]
+
+    (row,) = failed(check_selector(make)).values()
+    assert ", in make)" in row.detail
