@@ -11,11 +11,14 @@ from rods.types import JsonObject, JsonValue, Split, Task, ToolCall, ToolSpec, T
 
 from my_world.world import MyWorldSession
 
-# Evaluation has names of its own: what is measured there was never trained on.
-NAMES: dict[Split, tuple[str, ...]] = {
-    "train": ("fern", "cactus", "ivy", "palm", "orchid", "basil", "aloe", "jade"),
-    "eval": ("lily", "rose", "moss", "tulip", "mint", "sage", "thyme", "lotus"),
-}
+# Evaluation has names of its own, of the same words: what is measured there was never trained on,
+# and a policy without pretraining can still spell it.
+FIRST = ("dwarf", "giant", "dark", "pale", "wild", "tame", "early", "late")
+LAST = ("fern", "cactus", "ivy", "palm", "orchid", "basil", "aloe", "jade")
+NAMES: dict[Split, tuple[str, ...]] = {"train": (), "eval": ()}
+for row, first in enumerate(FIRST):
+    for column, last in enumerate(LAST):
+        NAMES["train" if (row + column) % 4 else "eval"] += (f"{first} {last}",)
 ROOMS = ("hall", "kitchen", "attic", "porch", "study", "bath")
 
 
