@@ -10,14 +10,14 @@ from typing import Any
 
 from rods.errors import WorldError
 from rods.interfaces import Environment
-from rods.structure.leaves import walk
+from rods.structure.leaves import Scalar, parse, walk
 from rods.structure.planning.catalog import Catalog, Flow, ParameterFacts, ToolFacts
-from rods.structure.planning.effects import Judgement, hard_edges
+from rods.structure.planning.effects import Judgement, hard_edges, is_empty
 from rods.structure.planning.patching import Patcher, patched, template_of
 from rods.structure.planning.patterns import ANY, KEY, WORD, Pattern, places
 from rods.structure.planning.skeleton import Label
 from rods.structure.planning.values import Place, Values
-from rods.structure.planning.world import Donor, World
+from rods.structure.planning.world import EMPTY, Donor, World
 from rods.structure.proposal import Patch
 from rods.structure.schema import CallValidator
 from rods.structure.sources import field_fits
@@ -48,6 +48,7 @@ class Explorer:
         self._donors: dict[str, Donor] = {}
         self._patcher = Patcher(catalog, environment.tasks("train"))
         self._failed: Counter[str] = Counter()
+        self._examples: dict[str, tuple[Task, list[ToolCall]]] = {}  # the latest of each failure
         self._left = 0
 
     def explore(self, calls: int) -> None:
@@ -103,7 +104,7 @@ class Explorer:
         facts.worked += 1
         if world.state != before:
             facts.wrote += 1
-            self._patcher.watch(world.state)
+            self._patcher.watch(world.state, before)
         self._learn(name, facts, world)
 
     def _repair(self, world: World) -> None:
@@ -111,6 +112,7 @@ class Explorer:
         assert world.failed is not None
         template = template_of(world.failed, world.error)
         self._failed[template] += 1
+        self._examples[template] = world.donor.task, [*world.calls, world.failed]
         if self._failed[template] not in _REPAIRED:
             return
         known = self._catalog.recipes.setdefault(template, [])
@@ -127,18 +129,24 @@ class Explorer:
 
     def _works(self, world: World, patch: Patch) -> bool:
         """The calls so far and the failed one work after the change."""
-        task = world.donor.task
-        state = patched(task.initial_state, [patch])
         assert world.failed is not None
         calls = [*world.calls, world.failed]
+        answer = self._last_answer(world.donor.task, patch, calls)
+        return answer is not None and not (world.error == EMPTY and is_empty(answer))
+
+    def _last_answer(self, task: Task, patch: Patch, calls: Sequence[ToolCall]) -> Any:
+        """What the last call answers after the change; None where one of them fails."""
+        state = patched(task.initial_state, [patch])
         try:
             changed = task.model_copy(update={"initial_state": state})
             with closing(self._environment.open(changed)) as session:
-                return not any(self._judgement.fails(call, session.call(call)) for call in calls)
+                results = [session.call(call) for call in calls]
         except WorldError:
             raise  # an outage tells nothing about the change
         except Exception:  # noqa: BLE001 - a world may refuse a changed state in any way
-            return False
+            return None
+        failed = any(map(self._judgement.fails, calls, results))
+        return None if failed else parse(results[-1].content)
 
     def _arguments(self, name: str, facts: ToolFacts, world: World) -> dict[str, JsonValue] | None:
         arguments: dict[str, JsonValue] = {}
@@ -175,10 +183,7 @@ class Explorer:
         if self._looked[name] >= _LOOKED_AT:
             return
         self._looked[name] += 1
-        leaves = list(places(answer))[:_LEAVES]
-        known = dict(facts.outputs)
-        known.update((pattern, type(value).__name__) for pattern, value in leaves)
-        facts.outputs = sorted(known.items())
+        leaves = self._note_outputs(facts, answer)
         given = [leaf for v in world.calls[-1].arguments.values() for _, leaf in walk(v)]
         for consumer, parameter, accepted in self._accepting(world):
             for pattern, value in leaves:
@@ -215,6 +220,7 @@ class Explorer:
 
     # ------------------------------------------------------------------------ conclusions
     def _conclude(self) -> None:
+        self._complete()
         found: dict[tuple[str, str], dict[tuple[Pattern, str], float]] = defaultdict(dict)
         for (producer, consumer), ways in self._met.items():
             for way in ways:
@@ -234,6 +240,27 @@ class Explorer:
                 if (pattern, parameter) not in have
             ]
             self._catalog.flows[f"{producer} {consumer}"] = known
+
+    def _complete(self) -> None:
+        """Recipes that set records know a complete one, and what is answered then."""
+        for template, known in self._catalog.recipes.items():
+            complete = self._patcher.completed(known)
+            task, calls = self._examples[template]
+            for recipe in complete:
+                answer = self._last_answer(
+                    task, Patch(tuple(recipe.path), recipe.value, template), calls
+                )
+                if answer is not None and not is_empty(answer):
+                    known.insert(0, recipe)
+                    self._note_outputs(self._catalog.tools[calls[-1].name], answer)
+
+    def _note_outputs(self, facts: ToolFacts, answer: Any) -> list[tuple[Pattern, Scalar]]:
+        """The leaves of an answer; the tool's facts know where they stand."""
+        leaves = list(places(answer))[:_LEAVES]
+        known = dict(facts.outputs)
+        known.update((pattern, type(value).__name__) for pattern, value in leaves)
+        facts.outputs = sorted(known.items())
+        return leaves
 
     def _same_names(self) -> Iterator[tuple[str, str, tuple[Pattern, str]]]:
         """A result's field named like a parameter that is no free text, within a group."""

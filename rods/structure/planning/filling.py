@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import islice
 
 from rods.errors import WorldError
 from rods.interfaces import Environment
@@ -100,12 +101,14 @@ class Filling:
         self._said = Said()
         self._patches: list[Patch] = []
         self._swaps = 0
+        self._refused: set[str] = set()  # functions that the next call cannot be
         self._kept: list[Made] = []
         per_turn = space.skeleton.calls_per_turn
         self._turns = [turn for turn, count in enumerate(per_turn) for _ in range(count)]
         self.reached = 0  # calls that worked
         self._broken: Made | None = None  # what the world answered with an error
         self._error = ""
+        self._loose: tuple[Made, frozenset[int]] | None = None  # works, and without these too
 
     def _guide(self) -> Guide | None:
         return Guide(self._shadows, self._world.donor.task.tools) if self._shadows else None
@@ -135,13 +138,15 @@ class Filling:
         """One more call is made, or its function is another one now."""
         call = len(self._kept)
         name, luck = self._names[call], self._space.luck[call]
-        made = self._made(call, failures) or self._made_after_patch()
+        made = self._made(call, failures) or self._made_after_patch() or self._made_needy()
         if made is not None:
             luck[name] = min(1.5, luck.get(name, 1.0) * _LUCKY)
             self._keep(call, made)
+            self._refused.clear()
             self.reached = len(self._kept)
             return True
         luck[name] = max(0.02, luck.get(name, 1.0) * _UNLUCKY)
+        self._refused.add(name)
         other = self._other(call) if self._swaps < self._means.max_swaps else None
         if other is not None:
             self._swaps += 1
@@ -162,23 +167,25 @@ class Filling:
     def _other(self, call: int) -> str | None:
         """Another function for the call, likelier the better it has worked here."""
         search, space, names = self._means.search, self._space, tuple(self._names)
-        found = [
+        fitting = (
             name
             for name in search.replacements(space, names, call)
-            if search.assignable(space, names, call, name)
+            if name not in self._refused
+            and search.assignable(space, names, call, name)
             and search.plausible(changed := (*names[:call], name, *names[call + 1 :]))
             and self._is_new(changed)
-        ][:_OTHERS]
+        )
+        found = list(islice(fitting, _OTHERS))
         weights = [space.luck[call].get(name, 1.0) for name in found]
         return self._rng.choices(found, weights)[0] if found else None
 
     # ------------------------------------------------------------------------ values
     def _made(self, call: int, failures: Failures) -> Made | None:
         """The call has been made with values that carry its labels."""
-        self._broken = None
+        self._broken = self._loose = None
         guide, wanted = self._world.guide, self._wanted(call)
         if guide is not None:
-            guide.turn_to(wanted)
+            guide.turn_to(wanted, self._space.skeleton.kin(call))
         made, reason = self._made_as_labelled(call)
         if made is None and reason == _TOO_MUCH and guide is not None and not guide.sharp:
             guide.sharp = True  # it pays only now to look at the other worlds
@@ -245,6 +252,8 @@ class Filling:
         needed = self._shadows.needed_by(made.call)
         if needed == wanted:
             return None
+        if self._loose is None and needed < wanted:
+            self._loose = made, wanted - needed
         self._world.undo()
         return _TOO_MUCH if needed - wanted else "needs too little"
 
@@ -287,6 +296,25 @@ class Filling:
                     unmended[template] = 0
                     return made
                 unmended[template] += 1
+        return None
+
+    def _made_needy(self) -> Made | None:
+        """A call that worked too easily needs what it should in a changed world."""
+        if self._loose is None or len(self._patches) >= self._means.max_patches:
+            return None
+        made, idle = self._loose
+        why = f"{made.call.name} works without {self._names[max(idle)]}"
+        left = _PATCHES_TRIED if self._space.unmended[why] < _HOPELESS else 0
+        for change in map(self._world.change, sorted(idle)):
+            for patch in self._means.patcher.undoing(change, self._world, why) if change else ():
+                left -= 1
+                if left < 0:
+                    return None
+                if self._works(patch, made.call):
+                    self._patches.append(patch)
+                    self._space.unmended[why] = 0
+                    return made
+                self._space.unmended[why] += 1
         return None
 
     def _works(self, patch: Patch, call: ToolCall) -> bool:

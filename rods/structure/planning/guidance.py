@@ -24,11 +24,15 @@ class Guide:
         self._there: dict[tuple[int, Home], frozenset[str]] = {}
         self._states: dict[int, Any] = {}
         self.wanted: frozenset[int] = frozenset()
+        self.kin: frozenset[int] = frozenset()  # calls that a later one needs along with the next
         self.sharp = False
 
-    def turn_to(self, wanted: frozenset[int]) -> None:
-        """The next call must fail without the ``wanted`` ones, and without no other."""
-        self.wanted, self.sharp = wanted, bool(wanted)
+    def turn_to(self, wanted: frozenset[int], kin: frozenset[int] = frozenset()) -> None:
+        """The next call must fail without the ``wanted`` ones, and without no other.
+
+        A value that its ``kin`` have made does no harm where the call works without it too.
+        """
+        self.wanted, self.kin, self.sharp = wanted, kin - wanted, bool(wanted or kin)
 
     def forget(self) -> None:
         """The worlds have moved on."""
@@ -41,9 +45,10 @@ class Guide:
             return list(values)
         return sorted(values, key=lambda value: self._off(home, value))
 
-    def _off(self, home: Home, value: Any) -> tuple[int, int]:
+    def _off(self, home: Home, value: Any) -> tuple[int, int, int]:
         needed = {i for i in self._shadows.left_out if str(value) not in self._at(i, home)}
-        return len(needed - self.wanted), -len(needed & self.wanted)
+        strange = needed - self.wanted - self.kin
+        return len(strange), -len(needed & self.wanted), -len(needed & self.kin)
 
     def elsewhere(self, homes: Iterable[Home], here: Collection[Any]) -> list[str]:
         """Names taken in the worlds without a wanted call and free in this one, best first."""

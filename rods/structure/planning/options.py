@@ -21,7 +21,10 @@ class PlanningOptions(ComponentConfig):
     )
     effort: int = Field(120, ge=1, description="Plans that are tried in the world for a seed.")
     patience: int = Field(
-        20, ge=1, description="Plans tried in a row without a new one that end the search."
+        20,
+        ge=1,
+        description="Plans tried in a row without a new one that end the search; six times as many "
+        "before a seed's first plan, fewer once it has fallback_below plans.",
     )
     min_edits: int = Field(
         2,
@@ -51,5 +54,5 @@ class PlanningOptions(ComponentConfig):
     )
     max_swaps: int = Field(6, ge=0, description="Functions replaced while a plan is filled.")
     exploration_calls: int = Field(
-        12_000, ge=0, description="Calls made to learn what the train tasks do not show."
+        16_000, ge=0, description="Calls made to learn what the train tasks do not show."
     )

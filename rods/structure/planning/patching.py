@@ -44,6 +44,9 @@ class Patcher:
     def __init__(self, catalog: Catalog, tasks: Iterable[Task]) -> None:
         self._catalog = catalog
         self._donated: dict[Path, dict[str, JsonValue]] = {}
+        self._filled: dict[Path, JsonValue] = {}  # a collection with a record that a call has made
+        self._watched: set[Path] = set()
+        self._extremes: dict[Path, list[int | float]] = {}  # least and most of a number's place
         self._entries: dict[str, dict[str, JsonValue]] = {}  # container's name -> entries by shape
         for task in tasks:
             self._read(task.initial_state, ())
@@ -58,18 +61,35 @@ class Patcher:
                 self._shape(path, item)
                 self._read(item, (*path, ANY))
 
-    def watch(self, value: Any, path: Path = ()) -> None:
+    def watch(self, value: Any, before: Any, path: Path = ()) -> None:
         """Entries of a live state are examples too: some containers are empty at first."""
         if isinstance(value, dict):
+            if isinstance(before, dict):
+                self._watch_records(value, before, path)
             for key, item in value.items():
                 self._shape(path, item)
-                self.watch(item, (*path, key))
+                earlier = before.get(key) if isinstance(before, dict) else None
+                self.watch(item, earlier, (*path, key))
         elif isinstance(value, list):
             for item in value[:20]:
                 self._shape(path, item)
 
+    def _watch_records(self, value: JsonObject, before: JsonObject, path: Path) -> None:
+        """A call's record is complete; it goes under a name as the train tasks have them."""
+        new = [key for key, item in value.items() if key not in before and isinstance(item, dict)]
+        if not new or not path or path in self._watched:
+            return
+        self._watched.add(path)
+        for place, known in self._donated.items():
+            if place[-len(path) :] == path:
+                names = [name for one in known.values() if isinstance(one, dict) for name in one]
+                self._filled[place] = {(names or new)[0]: value[new[0]]}
+
     def _remember(self, path: Path, item: Any) -> None:
         self._shape(path[:-1], item)
+        if isinstance(item, int | float) and not isinstance(item, bool) and ANY not in path:
+            numbers = [*self._extremes.get(path, ()), item]
+            self._extremes[path] = [max(numbers), min(numbers)]
         known = self._donated.setdefault(path, {})
         if len(known) < _DONATED and ANY not in path and len(text := repr(item)) < _SIZE:
             known.setdefault(text, item)
@@ -123,6 +143,12 @@ class Patcher:
                     others.append(Recipe("set", list(path), value=value))
         yield from (*flags, *others)
 
+    def completed(self, recipes: Sequence[Recipe]) -> list[Recipe]:
+        """Of recipes that set records: the same with a record as the calls make them."""
+        places = dict.fromkeys(tuple(r.path) for r in recipes if r.kind == "set")
+        filled = [(path, self._filled[path]) for path in places if path in self._filled]
+        return [Recipe("set", list(path), value=value) for path, value in filled]
+
     # ------------------------------------------------------------------------ application
     def patches(self, recipe: Recipe, call: ToolCall, world: World, why: str) -> Iterator[Patch]:
         """The recipe's changes of this world, one for each place it fits."""
@@ -151,6 +177,37 @@ class Patcher:
                     yield Patch((*path, str(value)), entry, why)
                 else:
                     yield Patch(path, [*container, entry], why)
+
+    def undoing(
+        self, change: tuple[JsonObject, JsonObject], world: World, why: str
+    ) -> Iterator[Patch]:
+        """Other beginnings of what a call has set: without the call they stay as they are."""
+        state, places = world.donor.task.initial_state, list(_differing(*change))
+        for path in self._donated:
+            if any(path[-len(place) :] == place for place in places):
+                try:
+                    present = _at(state, path)
+                except LookupError:
+                    continue
+                for value in self._others(path, present):
+                    yield Patch(path, value, why)
+
+    def _others(self, path: Path, present: Any) -> list[JsonValue]:
+        """What else the place can hold, other than what stands there."""
+        if isinstance(present, bool):
+            return [not present]
+        known = [*self._extremes.get(path, ()), *self._donated[path].values()]
+        return [value for value in known if value != present]
+
+
+def _differing(before: Any, after: Any, path: Path = ()) -> Iterator[Path]:
+    """The places of both that hold different plain values."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in before:
+            if key in after and before[key] != after[key]:
+                yield from _differing(before[key], after[key], (*path, key))
+    elif path and not isinstance(before, dict | list):
+        yield path
 
 
 def _named(recipe: Recipe, value: JsonValue) -> JsonValue:

@@ -35,8 +35,10 @@ from rods.structure.sources import Labeller
 from rods.types import SourceKind, Split, Task
 
 _DEAD_ENDS = 6  # in a row in one choice of tools: there is nothing more to find
-_CATALOG_VERSION = 3  # raise it when another catalog would be learned from the same tasks
+_CATALOG_VERSION = 4  # raise it when another catalog would be learned from the same tasks
 _WORLDS = 3  # that one sequence is begun in
+_LEAST_HOPE, _LASTING, _STEEP = 0.02, 0.8, 4
+_FOR_THE_FIRST, _FOR_SPARE_ONES = 6.0, 0.7  # of the patience
 _RETRIES = 3  # of one sequence, in other worlds and with other values
 
 
@@ -201,31 +203,41 @@ class _Run:
         self._found: list[Proposal] = []
         self._donors = planner.donors_by_tools(seed.task)
         self._spaces: dict[frozenset[str], Space] = {}
+        self._seed_tools = frozenset(seed.task.tools)
+        self._hopes: dict[frozenset[str], float] = {}  # how far plans with these tools have come
         self._luck: dict[str, float] = {}  # of the tasks that lend their worlds
         self._tried: Counter[Names] = Counter()
 
     def outcome(self) -> PlanningOutcome:
         """The plans found within the effort."""
-        self._spend(self._options.effort)
         wanted = min(self._n, self._options.fallback_below)
-        if len(self._found) < wanted and self._options.fallback_edits < self._edits:
+        looser = wanted > 0 and self._options.fallback_edits < self._edits
+        self._spend(self._options.effort, last=not looser)
+        if looser and len(self._found) < wanted:
             self._n = wanted
             self._edits = self._options.fallback_edits
             self._donors = self._planner.donors_by_tools(self._seed.task)
             self._spaces.clear()
             self._tried.clear()
-            self._spend(self._options.effort)
+            self._spend(self._options.effort, last=True)
         return PlanningOutcome(tuple(self._found), self._failures.reasons, self._failures.calls)
 
-    def _spend(self, effort: int) -> None:
+    def _spend(self, effort: int, *, last: bool) -> None:
         """Plans are tried until there are enough, or hope is lost."""
-        patience = self._options.patience
+        patience = self._patience(last=last)
         while min(effort, patience) > 0 and self._donors and len(self._found) < self._n:
             before = len(self._found)
             tried = self._attempt()
             effort, patience = effort - tried, patience - tried
             if len(self._found) > before:
-                patience = self._options.patience
+                patience = self._patience(last=last)
+
+    def _patience(self, *, last: bool) -> int:
+        """Tries without success that are borne: most for the first plan, least for spare ones."""
+        patience = self._options.patience
+        if len(self._found) >= self._options.fallback_below:
+            return max(1, int(_FOR_SPARE_ONES * patience))
+        return int(_FOR_THE_FIRST * patience) if last and not self._found else patience
 
     def _attempt(self) -> int:
         """How many plans have been tried in the world: one or none."""
@@ -252,6 +264,7 @@ class _Run:
             filled = filling.filled(self._failures)
             if filled is not None:
                 self._judge(filled)
+            self._learn(tools, filling.reached / len(names))
             if filling.reached > 1:
                 break
             self._luck[task.id] = max(0.05, self._luck.get(task.id, 1.0) * 0.7)
@@ -278,9 +291,19 @@ class _Run:
         return not near and not self._held_out.is_near(names, strict)
 
     def _tools(self) -> frozenset[str]:
-        """The seed's own tools half of the time, as long as a plan can exist with them."""
-        first, *others = self._donors
-        return self._rng.choice(others) if others and self._rng.random() < 0.5 else first
+        """A choice of tools with which a plan can exist, likelier the further plans have come.
+
+        The seed's own tools are known to allow the structure: they count as much as all others.
+        """
+        hopes = [self._hopes.get(tools, 1.0) for tools in self._donors]
+        if self._seed_tools in self._donors:
+            hopes[0] *= max(1, len(hopes) - 1)
+        return self._rng.choices(list(self._donors), hopes)[0]
+
+    def _learn(self, tools: frozenset[str], share: float) -> None:
+        """A plan with these tools has come so far."""
+        before = self._hopes.get(tools, 1.0)
+        self._hopes[tools] = max(_LEAST_HOPE, _LASTING * before + (1 - _LASTING) * share**_STEEP)
 
     def _opened(self, tools: frozenset[str]) -> Space:
         space = self._planner._search.space(self._seed.skeleton, tools)

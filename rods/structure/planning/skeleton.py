@@ -45,6 +45,13 @@ class Skeleton:
             for producer in label.producers
         )
 
+    def kin(self, call: int) -> frozenset[int]:
+        """Earlier calls that this one does not need, but a later one needs along with it."""
+        dependants = {k for j, k in self.hard if j == call}
+        return frozenset(
+            i for i, k in self.hard if k in dependants and i < call and (i, call) not in self.hard
+        )
+
     def difference(self, other: Skeleton, strictness: str) -> str | None:
         """The first thing that differs; None: nothing that ``strictness`` asks for."""
         if self.calls_per_turn != other.calls_per_turn:

@@ -308,7 +308,7 @@ class Values:
     def _ranked(self, facts: ParameterFacts, world: World, rng: random.Random) -> list[Any]:
         """What stands at home in random order, but what the call's needs speak for first."""
         home, found = self._home(facts, world)
-        values = shuffled(found, rng)
+        values = rng.sample(found, len(found))
         if home is not None and world.guide is not None:
             values = world.guide.ranked(home, values)
         if rng.random() < facts.made:

@@ -17,6 +17,8 @@ from rods.structure.planning.patterns import values_at
 from rods.structure.sources import holds, said
 from rods.types import JsonObject, Task, ToolCall, ToolResult
 
+EMPTY = "empty"
+
 
 @dataclass(slots=True)
 class Donor:
@@ -26,6 +28,7 @@ class Donor:
     initial_text: str = ""
     visible_text: str = ""
     state: JsonObject = field(default_factory=dict)  # as the session shows it at first
+    _held: dict[Scalar, bool] = field(default_factory=dict)
 
     @classmethod
     def of(cls, environment: Environment, task: Task) -> Donor:
@@ -39,6 +42,13 @@ class Donor:
 
     def holds(self, value: Scalar) -> bool:
         """The world holds the value before anything has happened."""
+        if isinstance(value, bool | float):  # as keys they would be integers
+            return self._holds(value)
+        if value not in self._held:
+            self._held[value] = self._holds(value)
+        return self._held[value]
+
+    def _holds(self, value: Scalar) -> bool:
         if isinstance(value, str) and not value.isprintable():
             return False
         return holds(self.initial_text, value) or holds(self.visible_text, value)
@@ -110,6 +120,7 @@ class World:
         self._state: JsonObject | None = donor.state
         self._frozen: Any = None  # the world as it is now, once somebody has needed a copy
         self._undo: tuple[Any, JsonObject | None] | None = None  # before the latest call
+        self._changes: list[tuple[JsonObject, JsonObject] | None] = []  # the states around a call
         self._shown: dict[str, Any] = {}
         self._standing: dict[Home, list[Scalar]] = {}
         self.guide: Guide | None = None
@@ -185,12 +196,16 @@ class World:
         self._state, self._undo = after, (snapshot, before)
         self._forget()
         self._frozen = None
-        self._note(call, result.content)
+        self._note(call, result.content, None if after is None else (before, after))
         return None
+
+    def change(self, call: int) -> tuple[JsonObject, JsonObject] | None:
+        """The states before and after a call; None: it reads."""
+        return self._changes[call]
 
     def undo(self) -> None:
         """The latest call has not been made; once only."""
-        for made in (self.calls, self.contents, self.answers):
+        for made in (self.calls, self.contents, self.answers, self._changes):
             made.pop()
         if self._undo is not None:
             snapshot, self._state = self._undo
@@ -215,11 +230,12 @@ class World:
     def _keep(self, call: ToolCall, read: tuple[str | None, str], *, alone: bool) -> str | None:
         failure, content = read
         if failure is None and is_empty(parse(content)):
-            return "empty"
+            self.failed, self.error = call, EMPTY
+            return EMPTY
         if failure is None and self._told(call.name, content, alone=alone):
             return "nothing new"
         if failure is None:
-            self._note(call, content)
+            self._note(call, content, None)
         return failure
 
     def _told(self, name: str, content: str, *, alone: bool) -> bool:
@@ -227,7 +243,10 @@ class World:
         made = zip(self.calls, self.contents, strict=True)
         return any((alone or call.name == name) and told == content for call, told in made)
 
-    def _note(self, call: ToolCall, content: str) -> None:
+    def _note(
+        self, call: ToolCall, content: str, change: tuple[JsonObject, JsonObject] | None
+    ) -> None:
+        self._changes.append(change)
         self.calls.append(call)
         self.contents.append(content)
         self.answers.append(parse(content))

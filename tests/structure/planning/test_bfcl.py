@@ -15,10 +15,13 @@ from rods.types import SourceKind
 
 pytestmark = pytest.mark.slow
 HARD = {
+    18: "only the seed's own tools get far",
     26: "the text of a result becomes prose of another tool",
     46: "a call that answers nothing moves a hidden cursor which the next ones need",
     55: "a turn that shows what the turn before has shown",
     156: "a seed whose own tools allow nothing new",
+    165: "a history that is empty without a patch",
+    196: "a call that needs another only if the world begins with another limit",
     197: "six parameters, three of them with one label",
 }
 

@@ -10,6 +10,7 @@ from rods.interfaces import Session
 from rods.structure.planning.catalog import Home
 from rods.structure.planning.effects import Shadows, hard_edges
 from rods.structure.planning.guidance import Guide
+from rods.structure.planning.skeleton import Skeleton
 from rods.types import JsonObject, ToolCall, ToolResult
 
 ON_TABLE = Home("", ("table", "#key"))
@@ -59,9 +60,11 @@ def shadows_of(calls: Sequence[ToolCall]) -> Shadows:
     return shadows
 
 
-def guide_after(calls: Sequence[ToolCall], wanted: set[int]) -> Guide:
+def guide_after(
+    calls: Sequence[ToolCall], wanted: set[int], kin: frozenset[int] = frozenset()
+) -> Guide:
     guide = Guide(shadows_of(calls), ["look", "put", "rename"])
-    guide.turn_to(frozenset(wanted))
+    guide.turn_to(frozenset(wanted), kin)
     return guide
 
 
@@ -79,6 +82,18 @@ def test_what_is_there_thanks_to_the_wanted_calls_comes_first() -> None:
     for home in (ON_TABLE, LISTED):
         assert guide_after(CALLS, {0, 2}).ranked(home, ["cup", "pen", "chest"])[0] == "chest"
     assert guide_after(CALLS[:1], {0}).ranked(ON_TABLE, ["cup", "box"]) == ["box", "cup"]
+
+
+def test_what_a_later_call_needs_along_with_this_one_is_a_good_value_for_it() -> None:
+    skeleton = Skeleton((4,), ((), (), (), ()), frozenset({(0, 3), (1, 3), (2, 3), (1, 2)}), 0)
+    assert skeleton.kin(2) == {0}  # it needs 1 itself, and 3 needs all of them
+    assert skeleton.kin(3) == frozenset()
+    calls = (call("put", thing="box"), call("put", thing="pot"))
+    strange = guide_after(calls, set())
+    strange.sharp = True
+    assert strange.ranked(ON_TABLE, ["box", "cup"]) == ["cup", "box"]
+    related = guide_after(calls, set(), frozenset({0}))
+    assert related.ranked(ON_TABLE, ["pot", "cup", "box"]) == ["box", "cup", "pot"]
 
 
 def test_where_nothing_is_wanted_the_order_stays_until_calls_were_needed_in_vain() -> None:

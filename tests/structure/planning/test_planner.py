@@ -7,7 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from rods_office.environment import OfficeEnvironment
@@ -19,7 +19,7 @@ from rods.structure.lookups import lookup_tables
 from rods.structure.planning import PlanningOptions, PlanningOutcome, StructurePlanner
 from rods.structure.planning.filling import Failures, Filling
 from rods.structure.planning.novelty import edit_distance
-from rods.structure.planning.planner import names_of
+from rods.structure.planning.planner import _Run, names_of
 from rods.structure.proposal import Proposal
 from rods.structure.sources import Labeller
 from rods.testing.world import FakeEnvironment
@@ -218,3 +218,35 @@ def test_a_failing_call_finds_the_change_that_makes_it_work() -> None:
     recipes = planner_of(environment).catalog.recipes
     unknown = next(kind for kind in recipes if kind.startswith("cancel: "))
     assert any(recipe.kind == "insert" for recipe in recipes[unknown])
+
+
+def test_tools_with_which_plans_get_far_are_chosen_and_the_first_plan_is_sought_longest() -> None:
+    environment = FakeEnvironment()
+    planner = planner_of(environment)
+    seed = planner.studied(environment.tasks("train")[0])
+    run = _Run(planner, seed, random.Random(1), 5, ())
+    own, other = frozenset(seed.task.tools), frozenset({"elsewhere"})
+    run._donors = {own: [seed.task], other: [seed.task]}
+    for _ in range(30):
+        run._learn(own, 0.1)
+    assert Counter(run._tools() for _ in range(100))[other] > 80
+    for _ in range(30):
+        run._learn(own, 1.0)
+        run._learn(other, 0.1)
+    assert Counter(run._tools() for _ in range(100))[own] > 80
+    assert run._patience(last=True) > run._patience(last=False) == FEW.patience
+    run._found = [cast(Proposal, None)] * 3
+    assert run._patience(last=True) < FEW.patience
+
+
+def test_a_function_that_failed_is_not_tried_again_for_that_call() -> None:
+    environment = Alone()
+    planner = planner_of(environment, FEW.model_copy(update={"max_patches": 0}))
+    seed, failures = environment.tasks("train")[0], Failures()
+    space = planner._search.space(planner.studied(seed).skeleton, seed.tools)
+    names = ("count", "order", "order", "cancel")
+    donor, rng = planner.donor(seed), random.Random(1)
+    filling = Filling(planner._means, space, donor, names, rng, lambda _: True)
+    assert filling.filled(failures) is None
+    tried = Counter(what.partition(":")[0] for what in failures.calls.elements())
+    assert set(tried.values()) == {1}

@@ -1,0 +1,61 @@
+"""Changes of an initial state come from what train tasks and calls have put there."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from rods.structure.planning.catalog import Catalog, Recipe
+from rods.structure.planning.patching import Patcher, patched
+from rods.structure.planning.world import World
+from rods.types import JsonObject, Task
+
+PLACE = ["config", "shop", "orders"]
+
+
+def task_of(limit: float, **orders: Any) -> Task:
+    state: JsonObject = {"config": {"shop": {"limit": limit, "orders": orders, "open": True}}}
+    return cast(Task, SimpleNamespace(initial_state=state))
+
+
+def world_of(task: Task) -> World:
+    return cast(World, SimpleNamespace(donor=SimpleNamespace(task=task)))
+
+
+@pytest.fixture
+def patcher() -> Patcher:
+    tasks = [task_of(5.0), task_of(20.0), task_of(10.0, A1={"cost": 1}), task_of(900.0)]
+    return Patcher(Catalog(tools={}), tasks)
+
+
+def test_what_a_call_has_set_can_begin_as_elsewhere_or_at_an_extreme(patcher: Patcher) -> None:
+    """The call is then needed by those that fail with the other beginning."""
+    before: JsonObject = {"shop": {"limit": 5.0, "open": True, "orders": {}}}
+    after: JsonObject = {"shop": {"limit": 7.0, "open": True, "orders": {"B": {}}}}
+    patches = list(patcher.undoing((before, after), world_of(task_of(5.0)), "too easy"))
+    assert {patch.path for patch in patches} == {("config", "shop", "limit")}
+    assert [patch.value for patch in patches][:1] == [900.0]  # the most of all
+    assert {patch.value for patch in patches} == {900.0, 20.0, 10.0}
+    changed = patched(task_of(5.0).initial_state, patches[:1])
+    assert changed == task_of(900.0).initial_state
+
+
+def test_a_truth_value_begins_as_the_other_one(patcher: Patcher) -> None:
+    change: tuple[JsonObject, JsonObject] = ({"shop": {"open": True}}, {"shop": {"open": False}})
+    (patch,) = patcher.undoing(change, world_of(task_of(5.0)), "too easy")
+    assert (patch.path[-1], patch.value) == ("open", False)
+
+
+def test_a_record_is_completed_as_a_call_has_made_it_under_a_name_that_tasks_use(
+    patcher: Patcher,
+) -> None:
+    recipe = Recipe("set", PLACE, value={"A1": {"cost": 1}})
+    assert patcher.completed([recipe]) == []  # no call has made a record yet
+    made = {"cost": 3, "card": "c1", "date": "2026-01-01"}
+    old: JsonObject = {"A1": {"cost": 1}}
+    patcher.watch({"shop": {"orders": old}}, {"shop": {"orders": old}})
+    assert patcher.completed([recipe]) == []
+    patcher.watch({"shop": {"orders": {**old, "77": made}}}, {"shop": {"orders": old}})
+    assert patcher.completed([recipe]) == [Recipe("set", PLACE, value={"A1": made})]
