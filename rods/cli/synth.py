@@ -119,11 +119,26 @@ def command(split: str, wanted: int, out: Path, force: bool, as_json: bool, **op
 
 def _settings_of(rollouts: Path | None = None) -> Path | None:
     """The settings of the run that the rollouts were played in, if they lie in one: its tasks."""
-    if rollouts is None:
-        return None
+    return None if rollouts is None else settings_in(*_runs_around(rollouts))
+
+
+def _runs_around(rollouts: Path) -> list[Path]:
+    """The folders of a run at or above the rollouts, nearest first."""
     near = (rollouts, rollouts.absolute().parent, rollouts.absolute().parent.parent)
     folders = near if rollouts.is_dir() else near[1:]
-    return settings_in(*(folder for folder in folders if (folder / "rollouts").is_dir()))
+    return [folder for folder in folders if (folder / "rollouts").is_dir()]
+
+
+def _variants_of(rollouts: Path) -> dict[str, Task]:
+    """The variants of the run that the rollouts were played in, by id."""
+    from rods.pool_access import open_existing
+
+    for run in _runs_around(rollouts):
+        if (run / "config.toml").is_file():
+            with open_existing(str(run)) as pool:
+                made = [e.id for e in pool.entries() if e.origin == "synthetic"]
+                return pool.tasks(made)
+    return {}
 
 
 def _why(report: VariantReport) -> str:
@@ -162,6 +177,7 @@ def _boundary(
 
     held_out = frozenset(task.id for task in environment.tasks("eval"))
     readers = [JsonlReader(path) for path in rollout_files(rollouts)]
+    tasks = {**_variants_of(rollouts), **tasks}
     found = read_evidence(readers, tasks, held_out)
     if found.held_out:
         say(f"{found.held_out} of {found.lines} lines are of evaluation tasks and were left out.")

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from rods.jsonl import JsonlReader
 from rods.testing import FakeEnvironment, play, reference
 from rods.types import Task
 
@@ -159,10 +160,14 @@ def test_what_is_read_is_never_what_is_written(here: Rods, tmp_path: Path) -> No
 
 def test_rollouts_of_a_run_are_of_the_tasks_that_it_had(here: Rods, tmp_path: Path) -> None:
     assert here("run", "--plugins", "stockroom", "--out", "r", "--epochs", 2).returncode == 0
-    assert here("pool", "export", "r", "--out", "pool.jsonl").returncode == 0
-    done = here("synth", "--from-rollouts", "r", "--seeds", "pool.jsonl", "--out", "v", "-n", 2)
-    assert (done.returncode, done.stderr) == (0, "Settings: r/config.toml\n")
-    assert len(written(tmp_path / "v")) == 2
+    files = sorted((tmp_path / "r" / "rollouts").iterdir())
+    played = [r.parse(n, line)["entry_id"] for r in map(JsonlReader, files) for n, line in r]
+    assert any(str(entry).startswith("syn-") for entry in played), "no variant was played"
+    for place in ("r", files[-1]):
+        done = here("synth", "--from-rollouts", place, "--out", "v", "-n", 2, "--force")
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.endswith("/config.toml\n")
+        assert len(written(tmp_path / "v")) == 2
 
 
 def test_seeds_of_one_kind(here: Rods, tmp_path: Path) -> None:
