@@ -14,6 +14,7 @@ from rods.run_dir import group_record
 from rods.statistics import bootstrap_mean, paired_gain
 from rods.types import RolloutGroup, Task
 
+BEFORE, AFTER = "evaluation/before.jsonl.gz", "evaluation/after.jsonl.gz"  # in a run's folder
 SEED = 20_261  # of the interval, so that a summary can be made again from its evaluation files
 
 

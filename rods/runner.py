@@ -23,7 +23,7 @@ from rods.assembly import Assembly, assemble
 from rods.config import to_toml
 from rods.curriculum import Curriculum
 from rods.errors import ConfigError, RunDirError
-from rods.evaluation import TaskScore, compare, held_out, kept_scores
+from rods.evaluation import AFTER, BEFORE, TaskScore, compare, held_out, kept_scores
 from rods.files import read_lines, sync_folder, sync_tree
 from rods.followers import FollowerCurriculum, FollowerFolder
 from rods.interfaces import Environment, Trainer
@@ -41,7 +41,6 @@ from rods.synthesis.service import SynthesisService
 from rods.synthesis.tuning.tuned import kept_program
 from rods.types import Check, PoolState, RolloutGroup, Task
 
-BEFORE, AFTER = "evaluation/before.jsonl.gz", "evaluation/after.jsonl.gz"
 POLICY, POLICY_PART = "policy", ".policy.part"
 
 

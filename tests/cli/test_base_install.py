@@ -74,6 +74,7 @@ def test_the_loop_and_what_belongs_to_it_need_no_extra(bare: Rods) -> None:
         ("synth", *world, "-n", 2, "--out", "variants.jsonl"),
         ("tasks", *world),
         ("pool", "stats", "run"),
+        ("plot", "run", "--json"),
         ("pool", "export", "run", "--out", "p.jsonl"),
         ("synth", "--from-rollouts", "run", "--seeds", "p.jsonl", "-n", 2, "--out", "v.jsonl"),
         ("plugins", "show", "stockroom"),
