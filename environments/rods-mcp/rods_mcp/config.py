@@ -10,7 +10,7 @@ from pydantic import Field
 from rods.interfaces import Component
 from rods.types import Effect, JsonObject, JsonValue, Record
 
-Reset = Literal["respawn", "files", "tool", "hook", "argument"]
+Reset = Literal["respawn", "files", "tool", "hook", "argument", "session"]
 Snapshots = Literal["replay", "files", "tool"]
 CassetteMode = Literal["record", "replay"]
 
@@ -39,7 +39,13 @@ class McpConfig(Component.Config):
 
     server: str = Field(
         "",
-        description="The command that starts the server; {workdir} is the session's own folder.",
+        description="The command that starts the server ({workdir} is the session's own folder), "
+        "or the http(s) address of one that runs.",
+    )
+    headers: dict[str, str] = Field(
+        default_factory=dict,
+        description="HTTP headers for a server with an address; ${NAME} takes a variable of the "
+        "environment, whose value is shown and kept nowhere.",
     )
     profile: str = Field(
         "auto",
@@ -48,7 +54,8 @@ class McpConfig(Component.Config):
     )
     env: dict[str, str] = Field(
         default_factory=dict,
-        description="Environment variables of the server; {workdir} is replaced.",
+        description="Environment variables of the server; {workdir} is replaced, and ${NAME} as in "
+        "headers.",
     )
     allow: tuple[str, ...] = Field(
         (), description="Patterns of the tools that a policy may have (default: all)."
@@ -73,7 +80,14 @@ class McpConfig(Component.Config):
         None,
         description="How a used server gets back to its first state: 'respawn' (a new process in a "
         "fresh folder, the default), 'files' (a fresh folder under the running process), 'tool', "
-        "'hook' or 'argument'.",
+        "'hook', 'argument' or 'session' (a new MCP session). A server with an address needs one "
+        "of the last four.",
+    )
+    shared: bool | None = Field(
+        None,
+        description="All sessions act on one state, so that they take turns: each is put back by "
+        "its reset and its calls so far (default: for a server with an address and reset = 'tool' "
+        "or 'hook').",
     )
     reset_tool: DeclaredCall | None = Field(
         None, description="The call that every session starts with (reset = 'tool')."
@@ -141,6 +155,11 @@ class McpConfig(Component.Config):
         description="'record' runs the server and writes the cassette; 'replay' needs no "
         "server and refuses what was not recorded.",
     )
+
+    @property
+    def remote(self) -> bool:
+        """The server has an address; it runs already."""
+        return self.server.lower().startswith(("http://", "https://"))
 
     @property
     def replays(self) -> bool:

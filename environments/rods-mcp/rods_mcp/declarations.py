@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from rods.errors import ConfigError, did_you_mean
+from rods_mcp.checking import check
 from rods_mcp.config import McpConfig
 
 _EXAMPLE = '-o environment.server="npx -y @modelcontextprotocol/server-memory"'
@@ -44,12 +45,13 @@ def declared(config: McpConfig) -> Declared:
         if key in _JOINED and key in values:
             value = {**values[key], **value} if isinstance(value, dict) else [*values[key], *value]
         values[key] = value
-    values["reset"] = values.get("reset") or "respawn"
-    by_files = values["reset"] == "files"
+    if not config.remote:
+        values["reset"] = values.get("reset") or "respawn"
+    by_files = values.get("reset") == "files"
     values["snapshot"] = values.get("snapshot") or ("files" if by_files else "replay")
     options = McpConfig.model_validate(values)
-    _check(options)
-    command = _command(config, known)
+    check(options)
+    command = () if options.remote else _command(config, known)
     return Declared(options, command, known.get("seeds", {}), known.get("says", {}))
 
 
@@ -86,6 +88,8 @@ def _declaration(config: McpConfig) -> Mapping[str, Any]:
                 f"{did_you_mean(config.profile, ('auto', 'none', *known))}"
             )
         return known[config.profile]
+    if config.remote:
+        return {}
     for one in known.values():
         if any(text in config.server for text in one["match"]):
             return one
@@ -97,24 +101,3 @@ def declarations() -> Mapping[str, Mapping[str, Any]]:
     """Name -> declaration, of the servers that were tried."""
     text = files("rods_mcp").joinpath("declarations.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
-
-
-def _check(options: McpConfig) -> None:
-    """What a way of resetting or of taking snapshots needs is there."""
-    needs = {
-        "tool": ("reset_tool", options.reset_tool),
-        "hook": ("reset_hook", options.reset_hook),
-        "argument": ("reset_argument", options.reset_argument),
-    }
-    key, value = needs.get(options.reset or "", ("", True))
-    if not value:
-        raise ConfigError(f"environment.reset = {options.reset!r} needs environment.{key}.")
-    if options.snapshot == "tool" and options.snapshot_tools is None:
-        raise ConfigError("environment.snapshot = 'tool' needs environment.snapshot_tools.")
-    if options.snapshot == "files" and options.reset != "files":
-        raise ConfigError(
-            "environment.snapshot = 'files' copies the folder under a running server, which only "
-            "works with environment.reset = 'files'. Use 'replay'."
-        )
-    if options.cassette_mode == "record" and options.cassette is None:
-        raise ConfigError("environment.cassette_mode = 'record' needs environment.cassette.")

@@ -9,16 +9,18 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from rods.digests import file_digest
+from rods.errors import ConfigError
 from rods.interfaces import Component, Environment, Session
 from rods.structure.schema import CallValidator
 from rods.types import JsonObject, JsonValue, Phrase, Split, Task, ToolSpec
 from rods_mcp.cassette import Cassette, History, RecordingSession, ReplayingSession
 from rods_mcp.config import DeclaredCall, McpConfig
+from rods_mcp.connection import described
 from rods_mcp.declarations import Declared, declared
 from rods_mcp.fleet import Fleet
-from rods_mcp.probing import probe, refuse
+from rods_mcp.probing import probe, refuse, refuse_unseen
+from rods_mcp.remote_fleet import RemoteFleet
 from rods_mcp.seeds.making import SeedMaker
-from rods_mcp.server import described
 from rods_mcp.session import McpSession, Rules
 from rods_mcp.tasks import TaskFile, read_tasks
 from rods_mcp.toolspecs import toolspecs
@@ -49,7 +51,7 @@ class McpEnvironment(Environment):
         self.options: McpConfig = self._declared.options
         self.snapshots = "replay" if self.options.snapshot == "replay" else "native"
         self.determinism = "probed" if self.options.probe else "no"
-        self._fleet = Fleet(self._declared)
+        self._fleet = (RemoteFleet if self.options.remote else Fleet)(self._declared)
         self._learning = threading.RLock()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -142,6 +144,11 @@ class McpEnvironment(Environment):
     def _rules(self) -> Rules:
         options, names = self.options, [str(tool["name"]) for tool in self._listed]
         reading = options.state or self._reading()
+        if options.remote and not reading and not options.replays:
+            raise ConfigError(
+                f"No tool of {options.server} reads without an argument, so nothing tells its "
+                "state. Declare environment.state, or environment.effects of the tools that read."
+            )
         return Rules(
             options=options,
             fleet=self._fleet,
@@ -179,8 +186,12 @@ class McpEnvironment(Environment):
         if options.probe and not options.replays:
             sample = [*tasks["train"][:_PROBED], *tasks["eval"][:_PROBED]]
             reused = options.reset != "respawn"
-            if found := probe(self.opened, sample, reused=reused):
+            together = options.remote or options.reset in ("tool", "hook")
+            found, runs = probe(self.opened, sample, reused=reused, together=together)
+            if found:
                 raise refuse(found, options.server)
+            if options.remote:
+                refuse_unseen(sample, self._specs, runs, options.server)
         return tasks
 
     def _explored(self) -> Mapping[Split, Sequence[Task]]:

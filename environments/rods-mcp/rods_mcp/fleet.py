@@ -16,8 +16,12 @@ from pathlib import Path
 
 from rods.errors import WorldError
 from rods_mcp import places, reaper
+from rods_mcp.checking import takes_turns
+from rods_mcp.connection import Connection
+from rods_mcp.credentials import Credentials
 from rods_mcp.declarations import Declared
 from rods_mcp.server import Launch, Server
+from rods_mcp.turns import Turns
 
 _INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER", "LOGNAME", "SHELL", "TERM")
 _KEPT_PREFIXES = ("npm_config_", "NODE_", "UV_", "VIRTUAL_ENV", "SSL_", "HTTP", "http", "NO_PROXY")
@@ -29,7 +33,7 @@ class Place:
 
     folder: Path
     workdir: Path
-    server: Server
+    server: Connection
     contents: Mapping[str, bytes] = field(default_factory=dict)
     sessions: int = 0  # opened here so far
 
@@ -44,6 +48,9 @@ class Fleet:
 
     def __init__(self, declared: Declared) -> None:
         self.declared, self.options = declared, declared.options
+        self.credentials = Credentials()
+        self.turns = Turns() if takes_turns(declared.options) else None
+        self._reusable = self.options.reset not in ("respawn", "session")
         self._lock = threading.Lock()
         self._idle: list[Place] = []  # reusable
         self._ahead: list[tuple[Mapping[str, bytes], Future[Place]]] = []
@@ -54,12 +61,12 @@ class Fleet:
     # ------------------------------------------------------------------ places
     def take(self, contents: Mapping[str, bytes], *, fresh: bool = False) -> Place:
         """A place with these files and a server in its first state; ``fresh``: a new process."""
-        reusable = self.options.reset != "respawn"
-        place = None if fresh else (self._reset_idle(contents) if reusable else None)
-        if place is None and not fresh and not reusable:
+        ahead = self.options.reset == "respawn"
+        place = None if fresh else (self._reset_idle(contents) if self._reusable else None)
+        if place is None and not fresh and ahead:
             place = self._started_ahead(contents)
         place = place or self._spawn(contents)
-        if not reusable and not fresh:
+        if ahead and not fresh:
             self._start_ahead(contents)
         place.sessions += 1
         place.server.forget_stderr()
@@ -68,7 +75,7 @@ class Fleet:
     def give_back(self, place: Place) -> None:
         """The place is ended, or waits for the next session if its server can be reused."""
         with self._lock:
-            reuse = self.options.reset != "respawn" and place.server.alive
+            reuse = self._reusable and place.server.alive
             reuse = reuse and not self._closed and len(self._idle) < self.options.warm
             if reuse:
                 self._idle.append(place)
@@ -104,24 +111,33 @@ class Fleet:
         with self._lock:
             if self._closed:
                 raise WorldError("The environment is closed; its servers have ended.")
-            root = self._root
-            self._count += 1
-            folder = root / f"{self._count:05d}"
-        workdir = folder / "world"
-        workdir.mkdir(parents=True)
-        places.refill(workdir, *self._template)
-        places.write(workdir, contents)
-        place = Place(folder, workdir, Server(self._launch(folder, workdir)), contents)
+        place = self._made(contents)
         with self._lock:
             self._all.add(place)
         try:
             place.server.start()
-            if self.options.reset == "tool":  # what the tool makes is the first state
-                self._reset(place, contents)
-        except WorldError:
+            self._first(place, contents)
+        except BaseException:
             self._end(place)
             raise
         return place
+
+    def _made(self, contents: Mapping[str, bytes]) -> Place:
+        """A folder with these files and a server that is not started yet."""
+        with self._lock:
+            self._count += 1
+            folder = self._root / f"{self._count:05d}"
+        workdir = folder / "world"
+        workdir.mkdir(parents=True)
+        places.refill(workdir, *self._template)
+        places.write(workdir, contents)
+        server = Server(self._launch(folder, workdir), self.credentials)
+        return Place(folder, workdir, server, contents)
+
+    def _first(self, place: Place, contents: Mapping[str, bytes]) -> None:
+        """A new process in a new folder is in its first state, unless a tool makes that."""
+        if self.options.reset == "tool" or self.turns is not None:
+            self.reset(place, contents)
 
     def _launch(self, folder: Path, workdir: Path) -> Launch:
         options = self.options
@@ -141,11 +157,18 @@ class Fleet:
             for name, value in os.environ.items()
             if name in _INHERITED or name.startswith(_KEPT_PREFIXES)
         }
-        return kept | {n: filled(v, workdir) for n, v in self.options.env.items()}
+        given = {
+            name: self.credentials.filled(value, f"env.{name}")
+            for name, value in self.options.env.items()
+        }
+        return kept | {name: filled(value, workdir) for name, value in given.items()}
 
     def _end(self, place: Place) -> None:
         place.server.end()
         shutil.rmtree(place.folder, ignore_errors=True)
+        self._forget(place)
+
+    def _forget(self, place: Place) -> None:
         with self._lock:
             self._all.discard(place)
 
@@ -155,13 +178,13 @@ class Fleet:
         if place is None:
             return None
         try:
-            self._reset(place, contents)
+            self.reset(place, contents)
         except WorldError:  # it died while it waited: no session has seen it
             self._end(place)
             return None
         return place
 
-    def _reset(self, place: Place, contents: Mapping[str, bytes]) -> None:
+    def reset(self, place: Place, contents: Mapping[str, bytes]) -> None:
         """The used server is in its first state, by the declared way."""
         options = self.options
         if options.reset == "files":
@@ -173,10 +196,13 @@ class Fleet:
             if answer.error:
                 raise WorldError(f"The reset by {call.tool!r} failed: {answer.text[:300]}")
         elif options.reset == "hook":
-            command = filled(options.reset_hook, place.workdir)
-            env = self._environment(place.workdir)
-            places.run_command(command, place.workdir, env, "environment.reset_hook")
+            self._run_hook(place)
         place.contents = contents
+
+    def _run_hook(self, place: Place) -> None:
+        command = filled(self.options.reset_hook, place.workdir)
+        env = self._environment(place.workdir)
+        places.run_command(command, place.workdir, env, "environment.reset_hook")
 
     @cached_property
     def _template(self) -> tuple[dict[str, bytes], tuple[str, ...]]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rods.errors import ConfigError
 from rods.interfaces import Session
 from rods.structure.leaves import walk
-from rods.types import JsonObject, Task, ToolResult
+from rods.types import JsonObject, Task, ToolResult, ToolSpec
 from rods_mcp.translation import loaded
 
 _APART_S = 1.1
@@ -94,16 +94,64 @@ def difference(task: Task, first: Run, second: Run) -> Difference | None:
     return None
 
 
-def probe(open_session: Open, tasks: Sequence[Task], *, reused: bool) -> Difference | None:
-    """None if every task gives the same in two new servers and, if any is reused, in a used one."""
+def probe(
+    open_session: Open, tasks: Sequence[Task], *, reused: bool, together: bool = False
+) -> tuple[Difference | None, list[Run]]:
+    """No difference if every task gives the same in two new servers and, if any is reused, a used.
+
+    ``together``: and while another session is open, where servers may have one state for all.
+    """
     firsts = [run(open_session(task, fresh=True), task) for task in tasks]
     time.sleep(_APART_S)
     for fresh in (True, False) if reused else (True,):
         for task, first in zip(tasks, firsts, strict=True):
             found = difference(task, first, run(open_session(task, fresh=fresh), task))
             if found is not None:
-                return found if fresh else _dirty(found)
-    return None
+                return found if fresh else _dirty(found), firsts
+    if together and tasks:
+        found = _beside(open_session, tasks[0], firsts[0], tasks[-1], firsts[-1])
+        return found, firsts
+    return None, firsts
+
+
+def _beside(
+    open_session: Open, task: Task, alone: Run, other: Task, other_alone: Run
+) -> Difference | None:
+    """Two sessions at once: neither sees, nor undoes, what the other does."""
+    session = open_session(task)
+    try:
+        for call in (call for turn in task.turns for call in turn.reference):
+            session.call(call)
+        opened = open_session(other)
+        states = [session.state()]  # a task that does the same would hide what its opening undid
+        found = difference(other, other_alone, run(opened, other))
+        for state in (*states, session.state()):
+            if found is None and state != alone.states[-1]:
+                found = _of_states(f"the state of task {task.id} changes", alone.states[-1], state)
+    finally:
+        session.close()
+    if found is None:
+        return None
+    where = f"{found.where} while another session is open (environment.shared = true if all have"
+    return Difference(f"{where} one state)", found.tool, found.first, found.second)
+
+
+def refuse_unseen(
+    tasks: Sequence[Task], specs: Mapping[str, ToolSpec], runs: Sequence[Run], server: str
+) -> None:
+    """A ConfigError where calls that write change no state: no reset would show.
+
+    For servers that cannot be had in a clean state: one that still holds what an earlier run wrote
+    gives the same twice.
+    """
+    calls = [call for task in tasks for turn in task.turns for call in turn.reference]
+    writing = sorted({call.name for call in calls if specs[call.name].effect != "read"})
+    if writing and all(state == one.states[0] for one in runs for state in one.states):
+        raise ConfigError(
+            f"No reference changes the state of {server}, though they call {', '.join(writing)}: "
+            "either the state does not show it (environment.state), or the server held it all "
+            "before and environment.reset does not reset it."
+        )
 
 
 def _dirty(found: Difference) -> Difference:

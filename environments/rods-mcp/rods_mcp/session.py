@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +14,8 @@ from rods.structure.schema import CallValidator
 from rods.types import JsonObject, Task, ToolCall, ToolResult
 from rods_mcp import places
 from rods_mcp.config import DeclaredCall, McpConfig
+from rods_mcp.connection import Answer, described
 from rods_mcp.fleet import Fleet, Place
-from rods_mcp.server import Answer, described
 from rods_mcp.translation import SESSION, WORLD, Translator, loaded
 
 _SHOWN = 160  # characters of an answer in a message
@@ -67,13 +68,15 @@ class McpSession(Session):
             )
         self._opening = opening_calls(task.initial_state)
         self.done: list[Done] = []
-        self._place: Place | None = rules.fleet.take(contents, fresh=fresh)
-        try:
-            self._compare_tools()
-            self._open()
-        except BaseException:
-            self.close()
-            raise
+        self._place: Place | None = None
+        with self._turn(begins=True):
+            self._place = rules.fleet.take(contents, fresh=fresh)
+            try:
+                self._compare_tools()
+                self._open()
+            except BaseException:
+                self.close()
+                raise
 
     # ------------------------------------------------------------------ the interface
     def call(self, call: ToolCall) -> ToolResult:
@@ -83,18 +86,20 @@ class McpSession(Session):
         most = self._options.max_argument_kb
         if len(str(call.arguments)) > most * 1024:
             return ToolResult(content=f"error: the arguments exceed {most} kB", error=True)
-        if self._here.server.tools_changed:
-            self._compare_tools()
-        done = Done(call, self._ask(call.name, call.arguments))
-        self.done.append(done)
+        with self._turn():
+            if self._here.server.tools_changed:
+                self._compare_tools()
+            done = Done(call, self._ask(call.name, call.arguments))
+            self.done.append(done)
         return done.result
 
     def state(self) -> JsonObject:
         """What the declared reading calls answer, and the declared files."""
         state: JsonObject = {}
-        for call in self._rules.state:
-            key = call.tool if call.tool not in state else f"{call.tool} {call.arguments}"
-            state[key] = loaded(self._ask(call.tool, call.arguments).content)
+        with self._turn():
+            for call in self._rules.state:
+                key = call.tool if call.tool not in state else f"{call.tool} {call.arguments}"
+                state[key] = loaded(self._ask(call.tool, call.arguments).content)
         if self._rules.state_files:
             folder, names = self._here.workdir, self._names
             found = dict(places.texts(folder, self._rules.state_files))
@@ -108,25 +113,30 @@ class McpSession(Session):
         if self._options.snapshot == "files":
             return _Snapshot(tuple(self.done), places.read(self._here.workdir))
         if self._options.snapshot == "tool" and tools is not None:
-            return _Snapshot(tuple(self.done), self._declared(tools.save).text)
+            with self._turn():
+                return _Snapshot(tuple(self.done), self._declared(tools.save).text)
         return _Snapshot(tuple(self.done))
 
     def restore(self, snapshot: _Snapshot) -> None:
         """The world is where the snapshot was taken; a replay that differs is a WorldError."""
         tools = self._options.snapshot_tools
-        if self._options.snapshot == "files":
-            places.refill(self._here.workdir, *snapshot.saved)
-        elif self._options.snapshot == "tool" and tools is not None:
-            self._declared(tools.restore, {tools.argument: snapshot.saved})
-        else:
-            self._replay(snapshot.done)
-        self.done = list(snapshot.done)
+        with self._turn(begins=True):
+            if self._options.snapshot == "files":
+                places.refill(self._here.workdir, *snapshot.saved)
+            elif self._options.snapshot == "tool" and tools is not None:
+                self._declared(tools.restore, {tools.argument: snapshot.saved})
+            else:
+                self._renew()
+                self._replay(snapshot.done)
+            self.done = list(snapshot.done)
 
     def close(self) -> None:
         """The server is given back, or ended if it cannot be used again."""
         if self._place is not None:
             place, self._place = self._place, None
             self._rules.fleet.give_back(place)
+            if self._rules.fleet.turns is not None:
+                self._rules.fleet.turns.leave(self)
 
     # ------------------------------------------------------------------ inside
     @property
@@ -150,15 +160,34 @@ class McpSession(Session):
                     f"{result.content[:_SHOWN]!r}."
                 )
 
-    def _replay(self, done: Sequence[Done]) -> None:
+    @contextmanager
+    def _turn(self, *, begins: bool = False) -> Iterator[None]:
+        """The server holds this session's state, if all act on one; ``begins``: or soon does."""
+        turns = self._rules.fleet.turns
+        if turns is None:
+            yield
+        else:
+            with turns.of(self, None if begins else self._put_back):
+                yield
+
+    def _put_back(self) -> None:
+        """The one state is this session's again, after others acted on it."""
+        place = self._here
+        self._rules.fleet.reset(place, place.contents)
+        self._replay(self.done)
+
+    def _renew(self) -> None:
         place, self._place = self._here, None
         self._place = self._rules.fleet.renew(place)
+
+    def _replay(self, done: Sequence[Done]) -> None:
+        """The initial state and these calls are made again; one that differs is a WorldError."""
         self._open()
         for index, before in enumerate(done):
             again = Done(before.call, self._ask(before.call.name, before.call.arguments))
             if again.digest != before.digest:
                 raise WorldError(
-                    f"The snapshot cannot be restored: call {index + 1} of {len(done)}, "
+                    f"The state cannot be put back: call {index + 1} of {len(done)}, "
                     f"{before.call.name}({before.call.arguments}), now gives "
                     f"{again.result.content[:_SHOWN]!r} instead of "
                     f"{before.result.content[:_SHOWN]!r}. Mask what varies (environment.masks), or "

@@ -10,7 +10,7 @@ from typing import Any
 
 from rods.errors import ConfigError
 from rods.types import ToolResult
-from rods_mcp.server import Answer
+from rods_mcp.connection import Answer
 
 WORLD = "/world"  # what the session's folder is called towards the policy
 SESSION = "session"  # what its key is called
