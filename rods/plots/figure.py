@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _WIDTH_IN = 8.27  # of a page of A4
 _DPI = 160
+_NAME = 40  # characters of a name
 _UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 
 
@@ -55,15 +56,16 @@ def one_run(run: RunSeries) -> Figure:
     panels.synthesis(grid["synthesis"], run)
     panels.held_out(grid["held out"], _by_kind(run), wide=False)
     done = f"step {run.steps} of {run.steps_planned}"
-    figure.suptitle(f"{style.shortened(run.label, 50)}: {_subject(run)}, {done}")
+    figure.suptitle(f"{style.shortened(run.label, _NAME)}: {_subject(run)}, {done}")
     return figure
 
 
 def several_runs(runs: Sequence[RunSeries]) -> Figure:
     """Reward on top, the groups that teach and those that cannot, held-out progress below."""
+    names = _names(runs)
     rows = [
-        (style.shortened(run.label, 40), run.held_out, panels.colour_of(index))
-        for index, run in enumerate(runs)
+        (name, run.held_out, panels.colour_of(index))
+        for index, (name, run) in enumerate(zip(names, runs, strict=True))
         if run.held_out is not None
     ]
     figure = _page(7.2 + 0.3 * len(rows))
@@ -71,9 +73,9 @@ def several_runs(runs: Sequence[RunSeries]) -> Figure:
         [["reward", "reward"], ["boundary", "no_variance"], ["held out", "held out"]],
         height_ratios=[1.3, 1, 0.35 + 0.22 * max(2, len(rows))],
     )
-    _overlays(grid["reward"], grid["boundary"], grid["no_variance"], runs)
+    _overlays(grid["reward"], grid["boundary"], grid["no_variance"], runs, names)
     panels.held_out(grid["held out"], rows, wide=True)
-    figure.suptitle("; ".join(_once(_subject(run) for run in runs)))
+    figure.suptitle(_subject_of_all(runs))
     return figure
 
 
@@ -85,10 +87,11 @@ def _page(height_in: float) -> Figure:
     return figure
 
 
-def _overlays(reward: Axes, boundary: Axes, flat: Axes, runs: Sequence[RunSeries]) -> None:
+def _overlays(
+    reward: Axes, boundary: Axes, flat: Axes, runs: Sequence[RunSeries], labels: Sequence[str]
+) -> None:
     """The moving means of the runs; one legend names the lines of all three panels."""
     lines = panels.overlay(reward, runs, "reward", "training reward (0 to 1)")
-    labels = [style.shortened(run.label, 60) for run in runs]
     steps = " or ".join(str(window) for window in sorted({run.window for run in runs}))
     title = f"Training reward, mean of the last {steps} steps"
     style.heading(reward, title, lines, labels, style.columns_for(labels, 105))
@@ -110,10 +113,37 @@ def _by_kind(run: RunSeries) -> list[panels.Row]:
 
 
 def _subject(run: RunSeries) -> str:
-    """World and policy."""
+    return f"world {run.world}, policy {_policy(run)}"
+
+
+def _subject_of_all(runs: Sequence[RunSeries]) -> str:
+    """World and policy where all runs have the same, else how many there are."""
+    worlds, policies = ({of(run) for run in runs} for of in (_world, _policy))
+    return ", ".join(
+        f"{what} {min(found)}" if len(found) == 1 else f"{len(found)} {plural}"
+        for what, plural, found in (
+            ("world", "worlds", worlds),
+            ("policy", "policies", policies),
+        )
+    )
+
+
+def _names(runs: Sequence[RunSeries]) -> list[str]:
+    """The runs by their folders, and by world and policy where they differ in it."""
+    differing = [of for of in (_world, _policy) if len({of(run) for run in runs}) > 1]
+    told = [", ".join(of(run) for of in differing) for run in runs]
+    return [
+        style.shortened(run.label, _NAME) + (f": {more}" if more else "")
+        for run, more in zip(runs, told, strict=True)
+    ]
+
+
+def _world(run: RunSeries) -> str:
+    return run.world
+
+
+def _policy(run: RunSeries) -> str:
+    """The model without the folders it lies in, and who trained it."""
+    model = Path(run.policy).name if Path(run.policy).is_absolute() else run.policy
     trained = "" if run.policy == run.trainer else f" ({run.trainer})"
-    return f"world {run.world}, policy {style.shortened(run.policy, 40)}{trained}"
-
-
-def _once(texts: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(texts))
+    return f"{style.shortened(model, _NAME)}{trained}"

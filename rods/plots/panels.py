@@ -84,7 +84,7 @@ def synthesis(axes: Axes, run: RunSeries) -> None:
             **style.marks(counts),
         )
         labels.append(f"rejected: {stage} ({counts[-1]})" if index else f"admitted ({counts[-1]})")
-    axes.set_ylim(0, max(1, *(counts[-1] for counts in run.synthesis.values())) * 1.05)
+    axes.set_ylim(0, max(1, *(max(counts) for counts in run.synthesis.values())) * 1.05)
     _by_step(axes, "attempts so far")
     axes.yaxis.set_major_locator(_counted())
     style.heading(axes, "Synthesis", handles, labels, 2)

@@ -201,6 +201,18 @@ def test_runs_over_each_other_are_named_by_what_tells_their_folders_apart(
         assert f"<!-- {name}, 8 tasks: " in texts
 
 
+def test_runs_of_several_policies_are_named_by_them(here: Rods, run: Path, tmp_path: Path) -> None:
+    other = shutil.copytree(run, tmp_path / "other")
+    config = (other / "config.toml").read_text()
+    assert '[trainer]\nname = "slow"\n' in config
+    config = config.replace("[trainer]\n", '[trainer]\nmodel = "/models/Large-4B"\n', 1)
+    (other / "config.toml").write_text(config)
+    texts = drawn(here, run, other)
+    assert "<!-- world stockroom, 2 policies -->" in texts
+    assert "<!-- first: slow -->" in texts
+    assert "<!-- other: Large-4B (slow) -->" in texts
+
+
 # ------------------------------------------------------------------------------- files
 def test_the_figure_of_a_run_lies_in_its_folder_and_is_made_anew(here: Rods, run: Path) -> None:
     for _ in range(2):
