@@ -7,7 +7,7 @@ from collections.abc import Mapping
 ADVICE: Mapping[str, str] = {  # name of the check -> what to do
     "tasks_are_well_formed": "mend the tasks: name, split, tools that exist, a reference",
     "tasks_keep_their_order": "sort, and seed any random with a fixed text",
-    "splits_are_disjoint": "give every task an id of its own and the splits other entities",
+    "splits_are_disjoint": "give every task an id of its own, and eval tasks of its own",
     "tasks_survive_json": "use plain JSON in arguments and states: texts as keys, lists, no tuples",
     "tool_schemas_are_valid": "mend ToolSpec.parameters: a JSON Schema of type object",
     "reference_fits_the_schemas": "mend the reference or the schema: one of them is wrong",
@@ -24,6 +24,7 @@ ADVICE: Mapping[str, str] = {  # name of the check -> what to do
     "closing_twice_is_safe": "let close() return at once where it has closed already",
     "bad_calls_are_errors": "check calls against the schema; answer ToolResult(..., error=True)",
     "hostile_calls_are_survived": "bound sizes in the schema; answer, never raise",
+    "refused_calls_change_nothing": "give a tool that changes the world the effect 'write'",
     "reference_scores_one": "compare score() with the reference's own results and states",
     "every_turn_has_a_verdict": "give one verdict for every turn of the task, played or not",
     "an_empty_rollout_earns_nothing": "let turns that were not played fail",

@@ -11,7 +11,14 @@ from typing import Literal
 
 from rods.faults import owners_of
 from rods.interfaces import Environment
-from rods.testing import repeat_checks, reward_checks, task_checks, world_checks
+from rods.testing import (
+    refusal_checks,
+    repeat_checks,
+    reward_checks,
+    split_checks,
+    task_checks,
+    world_checks,
+)
 from rods.testing.advice import ADVICE
 from rods.testing.findings import Subject, Told, checked, copy_of_states
 from rods.types import Check, Split, Task, ToolSpec
@@ -21,7 +28,7 @@ CheckFunction = Callable[[Subject], str]
 CHECKS: tuple[CheckFunction, ...] = (
     task_checks.tasks_are_well_formed,
     task_checks.tasks_keep_their_order,
-    task_checks.splits_are_disjoint,
+    split_checks.splits_are_disjoint,
     task_checks.tasks_survive_json,
     task_checks.tool_schemas_are_valid,
     task_checks.reference_fits_the_schemas,
@@ -38,6 +45,7 @@ CHECKS: tuple[CheckFunction, ...] = (
     world_checks.closing_twice_is_safe,
     world_checks.bad_calls_are_errors,
     world_checks.hostile_calls_are_survived,
+    refusal_checks.refused_calls_change_nothing,
     reward_checks.reference_scores_one,
     reward_checks.every_turn_has_a_verdict,
     reward_checks.an_empty_rollout_earns_nothing,

@@ -11,7 +11,8 @@ from jsonschema.exceptions import SchemaError, best_match
 
 from rods.faults import no_such_tool
 from rods.testing.findings import DEFECT, FLAG_IT, IDLE, Finding, Subject, for_each, no_reference
-from rods.types import JsonValue, Task, ToolCall, ToolSpec, content_id
+from rods.testing.split_checks import only_in_eval, some
+from rods.types import JsonValue, Task, ToolCall, ToolSpec
 
 
 def tasks_are_well_formed(subject: Subject) -> str:
@@ -52,21 +53,6 @@ def tasks_keep_their_order(subject: Subject) -> str:
                 f"tasks({split!r}) differs when asked twice.", "sort, and seed any random"
             )
     return f"{len(subject.all_tasks)} tasks"
-
-
-def splits_are_disjoint(subject: Subject) -> str:
-    """No id stands twice, and no content stands in both splits."""
-    ids = Counter(task.id for task in subject.all_tasks)
-    twice = [task_id for task_id, n in ids.items() if n > 1]
-    if twice:
-        raise Finding(f"Ids that stand more than once: {', '.join(twice[:5])}.")
-    train = {content_id(task): task.id for task in subject.tasks["train"]}
-    for task in subject.tasks["eval"]:
-        if content_id(task) in train:
-            raise Finding(
-                f"The eval task {task.id!r} has the content of {train[content_id(task)]!r}."
-            )
-    return f"{len(subject.tasks['train'])} train, {len(subject.tasks['eval'])} eval"
 
 
 def tasks_survive_json(subject: Subject) -> str:
@@ -140,14 +126,20 @@ def _call_problem(
 
 
 def suggestions_fit_the_schemas(subject: Subject) -> str:
-    """Every value that ``suggest`` offers for a parameter fits the parameter's schema."""
+    """Every value that ``suggest`` offers for a parameter fits the parameter's schema.
+
+    Values of eval alone that train tasks are offered are told: variants would train on them.
+    """
     seen: set[tuple[str, str, str]] = set()
+    held_out, given_away = only_in_eval(subject), dict[str, None]()
     last: dict[tuple[str, str], Sequence[JsonValue]] = {}  # most worlds offer the same each time
     for task in subject.sample:
         for name in task.tools_at(len(task.turns)):
             for parameter, schema in subject.specs[name].properties.items():
                 fits = Draft202012Validator(schema).is_valid
                 values = subject.environment.suggest(name, parameter, task.initial_state)
+                if task.split == "train":
+                    given_away |= {v: None for v in values if isinstance(v, str) and v in held_out}
                 if last.get((name, parameter)) == values:
                     continue
                 last[name, parameter] = values
@@ -156,7 +148,8 @@ def suggestions_fit_the_schemas(subject: Subject) -> str:
                     if key not in seen and not fits(value):
                         raise Finding(f"suggest({name!r}, {parameter!r}) offers {value!r:.80}.")
                     seen.add(key)
-    return f"{len(seen)} values" if seen else "none offered"
+    told = f"; {len(given_away)} stand in tasks of eval alone: {some(list(given_away))}"
+    return (f"{len(seen)} values" if seen else "none offered") + told * bool(given_away)
 
 
 def hashes_are_sha256(subject: Subject) -> str:

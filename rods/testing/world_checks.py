@@ -19,35 +19,40 @@ from rods.testing.findings import (
     not_json,
     run_reference,
 )
+from rods.testing.sources import Untold
 from rods.types import JsonObject, JsonValue, Task, ToolCall, ToolResult, ToolSpec
 
 _SLOW_S = 5.0
 
 
 def reference_runs_without_errors(subject: Subject) -> str:
-    """No call of a reference gives an error."""
+    """No call of a reference gives an error; arguments that nothing has told are told here."""
     if skipped := no_reference(subject.sample):
         return skipped
-    calls = 0
+    calls, untold = 0, Untold(subject)
 
     def failing(task: Task) -> str | None:
         nonlocal calls
-        session = subject.environment.open(task)
+        session, results = subject.environment.open(task), list[ToolResult]()
         try:
-            for turn in task.turns:
-                for call in turn.reference:
-                    calls += 1
-                    result = session.call(call)
-                    if not isinstance(result, ToolResult):
-                        return f"{call.name} gives a {type(result).__name__}, not a ToolResult"
-                    if result.error:
-                        return f"{call.name} gives the error {result.content[:120]!r}"
+            for call in _calls(task):
+                calls += 1
+                results.append(session.call(call))
+                if problem := _result_problem(call, results[-1]):
+                    return problem
         finally:
             session.close()
+        untold.add(task, results)
         return None
 
     count = for_each(subject.sample, failing, FLAG_IT, excuse=True)
-    return f"{calls} calls of {count}"
+    return f"{calls} calls of {count}{untold}"
+
+
+def _result_problem(call: ToolCall, result: object) -> str | None:
+    if not isinstance(result, ToolResult):
+        return f"{call.name} gives a {type(result).__name__}, not a ToolResult"
+    return f"{call.name} gives the error {result.content[:120]!r}" if result.error else None
 
 
 def runs_repeat(subject: Subject) -> str:
@@ -202,6 +207,23 @@ def open_and_replay_time(subject: Subject) -> str:
     return f"median open {median_ms[0]}, replay {median_ms[1]}"
 
 
+def survive(session: Session, call: ToolCall) -> ToolResult:
+    """The result of a call that may be anything; a Finding where it raises or takes too long."""
+    start = time.perf_counter()
+    try:
+        result = session.call(call)
+    except Exception as error:
+        raise Finding(f"raised by {shown_call(call)}", error=error) from error
+    if time.perf_counter() - start > _SLOW_S:
+        raise Finding(f"{shown_call(call)} takes more than {_SLOW_S:.0f} s.", "bound the arguments")
+    return result
+
+
+def shown_call(call: ToolCall) -> str:
+    """The call on one line, cut."""
+    return f"{call.name}({json.dumps(call.arguments)[:80]})"
+
+
 # ------------------------------------------------------------------------------- inside
 def _calls(task: Task) -> list[ToolCall]:
     return [call for turn in task.turns for call in turn.reference]
@@ -258,29 +280,14 @@ def _bad_calls(
             snapshot = session.snapshot()
             for call in (call for name in names for call in make(subject.specs[name])):
                 made += 1
-                if not _survive(session, call).error:
-                    accepted.append(_shown(call))
+                if not survive(session, call).error:
+                    accepted.append(shown_call(call))
             session.restore(snapshot)
             if _future(session, _calls(task)) != _transcript(subject, task):
                 raise Finding(f"After bad calls, the reference of {task.id} runs differently.")
         finally:
             session.close()
     return made, accepted
-
-
-def _survive(session: Session, call: ToolCall) -> ToolResult:
-    start = time.perf_counter()
-    try:
-        result = session.call(call)
-    except Exception as error:
-        raise Finding(f"raised by {_shown(call)}", error=error) from error
-    if time.perf_counter() - start > _SLOW_S:
-        raise Finding(f"{_shown(call)} takes more than {_SLOW_S:.0f} s.", "bound the arguments")
-    return result
-
-
-def _shown(call: ToolCall) -> str:
-    return f"{call.name}({json.dumps(call.arguments)[:80]})"
 
 
 def _tools_by_task(subject: Subject) -> Iterator[tuple[Task, list[str]]]:
