@@ -194,9 +194,10 @@ class Connection(ABC):
 
 def _quiet() -> None:
     """The SDK does not log tracebacks of what is told here in one line, unless it was asked to."""
-    log = logging.getLogger("mcp.client")
-    if log.level == logging.NOTSET:
-        log.setLevel(logging.CRITICAL)
+    for name in ("mcp.client", "client"):  # its session logs under the second
+        log = logging.getLogger(name)
+        if log.level == logging.NOTSET:
+            log.setLevel(logging.CRITICAL)
 
 
 def _block(block: Any) -> str:
