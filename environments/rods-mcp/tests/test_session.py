@@ -267,3 +267,15 @@ def test_settings_written_out_in_full_mean_the_same(world: World) -> None:
     assert "read_media_file" in known.options.deny
     chosen = world(server="npx server-filesystem", allow=("read_media_file",), reset="respawn")
     assert (chosen.options.deny, chosen.options.reset) == ((), "respawn")
+
+
+def test_a_variable_of_the_users_reaches_the_server_and_is_shown_nowhere(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHELF_TOKEN", "s3cret-0123456789")
+    environment = world(env={"SHELF_NAME": "key ${SHELF_TOKEN}"})
+    told = opened(environment).call(ToolCall(name="where")).content
+    assert told.endswith("of key ${SHELF_TOKEN}")
+    monkeypatch.delenv("SHELF_TOKEN")
+    with pytest.raises(ConfigError, match=r"environment\.env\.SHELF_NAME takes \$\{SHELF_TOKEN\}"):
+        opened(world(env={"SHELF_NAME": "key ${SHELF_TOKEN}"}))
