@@ -152,7 +152,6 @@ def fault(environment: McpEnvironment, call: ToolCall = PUT) -> str:
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        (401, r"ended during put: HTTP 401 \(Unauthorized\); is environment.headers"),
         (500, r"ended during put: HTTP 500 \(Internal Server Error\)\."),
         (404, r"ended during put: it has dropped the session \(HTTP 404\)\."),
     ],
@@ -176,9 +175,9 @@ def assert_matches(pattern: str, text: str) -> None:
 
 def test_a_hang_is_an_outage(serve: Serve, world: World) -> None:
     url, _ = serve()
-    environment = world(server=url, call_timeout_s=1, **CLEAR)
+    environment = world(server=url, call_timeout_s=0.5, **CLEAR)
     said = fault(environment, ToolCall(name="hang"))
-    assert "gave no answer to hang within 1 s" in said
+    assert "gave no answer to hang within 0.5 s" in said
 
 
 def test_a_server_that_goes_down_is_an_outage_and_comes_back(world: World) -> None:
@@ -197,7 +196,6 @@ def test_a_server_that_goes_down_is_an_outage_and_comes_back(world: World) -> No
     [
         (401, r"did not start: HTTP 401 \(Unauthorized\); is environment.headers"),
         (404, r"did not start: HTTP 404 \(Not Found\); is the path right"),
-        (503, r"did not start: HTTP 503 \(Service Unavailable\)\."),
     ],
 )
 def test_a_server_that_does_not_let_us_in_is_named(
@@ -222,7 +220,7 @@ def test_nothing_of_a_client_is_left_after_closing(
     serve: Serve, world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     url, _ = serve("session")
-    environment = world(server=url, reset="session", call_timeout_s=1)
+    environment = world(server=url, reset="session", call_timeout_s=0.5)
     sessions = [opened(environment) for _ in range(3)]
     with pytest.raises(WorldError):
         sessions[0].call(ToolCall(name="hang"))

@@ -109,7 +109,7 @@ def serving(shelf: Shelf) -> Iterator[str]:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         app = Guard(made(shelf).streamable_http_app(), shelf)
-        config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1)
+        config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=0)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
