@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from typing import Protocol
 
 from rods.types import (
@@ -46,8 +47,7 @@ def replay_score(
     empty_turns: EmptyTurnRule = "abstain",
 ) -> ProgressReward:
     """Replay reference and trajectory turn by turn; one verdict for every turn of the task."""
-    reference, replay = open_session(task), open_session(task)
-    try:
+    with closing(open_session(task)) as reference, closing(open_session(task)) as replay:
         seen: Counter[str] = Counter()
         verdicts = []
         for index, turn in enumerate(task.turns):
@@ -63,9 +63,6 @@ def replay_score(
                 )
             )
         return ProgressReward(verdicts=tuple(verdicts), empty_turns=empty_turns)
-    finally:
-        reference.close()
-        replay.close()
 
 
 def format_score(trajectory: Trajectory) -> float:
