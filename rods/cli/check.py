@@ -1,4 +1,4 @@
-"""``rods check``: the conformance kit for worlds, trainers and selectors."""
+"""``rods check``: the conformance kit for worlds, trainers, selectors and buffers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EPILOG = """\b
 Examples
   rods check office
   rods check bfcl --limit 0            every task (about a minute)
-  rods check my-trainer                a plugin without a world: its trainer, or its selector
+  rods check my-trainer                a plugin without a world: its trainer, selector or buffer
   rods check my-world -o environment.url=http://localhost:8000 --split train --json
 \b
 In the tests of a plugin the same kit is one line:
@@ -58,7 +58,7 @@ def command(
     sessions: int,
     as_json: bool,
 ) -> int:
-    """Test what PLUGIN brings: a world first of all, else its trainer or its selector.
+    """Test what PLUGIN brings: a world first of all, else its trainer, selector or buffer.
 
     A world's reference must earn 1 and run without errors: twice, on two days and in two processes
     with equal results. Silence, idle and random calls must earn nothing; snapshots must restore,

@@ -1,6 +1,7 @@
 """What a plugin's author tests with: a fake world, scripted agents, a fake trainer, the kit."""
 
 from rods.testing.agents import Agent, idle, play, random_calls, reference, script, silent
+from rods.testing.buffer_checks import check_buffer
 from rods.testing.conformance import check_environment
 from rods.testing.distribution import write_distribution
 from rods.testing.part_checks import check_selector, check_trainer
@@ -16,6 +17,7 @@ __all__ = [
     "FakeSynthesizer",
     "FakeTrainer",
     "PlainFolder",
+    "check_buffer",
     "check_environment",
     "check_selector",
     "check_trainer",

@@ -8,11 +8,12 @@ from typing import Any, Literal
 from rods.assembly import Assembly
 from rods.interfaces import Environment
 from rods.plugin_manager import BUILTIN
+from rods.testing.buffer_checks import iter_buffer_checks
 from rods.testing.conformance import iter_checks
 from rods.testing.part_checks import iter_selector_checks, iter_trainer_checks
 from rods.types import Check, Split
 
-_KINDS = ("environment", "trainer", "selector")  # the first that a plugin brings is tested
+_KINDS = ("environment", "trainer", "selector", "buffer")  # the first that a plugin brings
 
 
 class Checking:
@@ -50,6 +51,8 @@ class Checking:
             )
         if self.kind == "trainer":
             return iter_trainer_checks(self._parts.trainer)
+        if self.kind == "buffer":
+            return iter_buffer_checks(self._parts.buffer)
         return iter_selector_checks(self._parts.selector)
 
     def about(self) -> dict[str, Any]:

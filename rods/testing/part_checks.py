@@ -41,10 +41,10 @@ def check_selector(make: MakeSelector) -> list[Check]:
 def iter_trainer_checks(make: MakeTrainer) -> Iterator[Check]:
     """Run the checks one after the other; what the trainer raises is told once, with its place."""
     owners = set[str]()
-    told, watched = Told(lambda: owners), _watched(make, owners)
+    told, seen = Told(lambda: owners), watched(make, owners)
     for function, advice in TRAINER_CHECKS.items():
         with tempfile.TemporaryDirectory() as folder:
-            check = partial(function, watched, Path(folder))
+            check = partial(function, seen, Path(folder))
             yield checked(function.__name__, advice, check, told)
 
 
@@ -53,22 +53,22 @@ def iter_selector_checks(make: MakeSelector) -> Iterator[Check]:
     from rods.pool import Pool  # noqa: PLC0415 - a world's tests need no database
 
     owners = set[str]()
-    told, watched = Told(lambda: owners), _watched(make, owners)
+    told, seen = Told(lambda: owners), watched(make, owners)
     for function, advice in SELECTOR_CHECKS.items():
         with Pool.open("sqlite://") as pool:
             pool.add_seeds(_SEEDS)
-            yield checked(function.__name__, advice, partial(function, watched, pool), told)
+            yield checked(function.__name__, advice, partial(function, seen, pool), told)
 
 
-def _watched(make: Callable[P, T], owners: set[str]) -> Callable[P, T]:
+def watched(make: Callable[P, T], owners: set[str]) -> Callable[P, T]:
     """As ``make``; ``owners`` then holds the packages of what it made."""
 
-    def watched(*arguments: P.args, **options: P.kwargs) -> T:
+    def making(*arguments: P.args, **options: P.kwargs) -> T:
         made = make(*arguments, **options)
         owners.update(owners_of(type(made)))
         return made
 
-    return watched
+    return making
 
 
 # ------------------------------------------------------------------------------- trainers

@@ -116,13 +116,17 @@ def rods_register_environments():
 
 @pytest.mark.parametrize(
     ("kind", "part", "count"),
-    [("trainers", "rods.testing.FakeTrainer", 5), ("selectors", "selectors.UniformSelector", 4)],
+    [
+        ("trainers", "rods.testing.FakeTrainer", 5),
+        ("selectors", "selectors.UniformSelector", 4),
+        ("buffers", "buffers.StaticBuffer", 3),
+    ],
 )
 def test_a_plugin_without_a_world_is_tested_by_what_it_brings(
     here: Rods, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, part: str, count: int
 ) -> None:
     source = f"""
-import rods, rods.selectors as selectors, rods.testing
+import rods, rods.buffers as buffers, rods.selectors as selectors, rods.testing
 
 class Mine({part}):
     name = "mine-{kind}"

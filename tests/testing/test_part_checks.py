@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from rods.interfaces import CurriculumSeam, Environment, RunFolder, Selector
+from rods.buffers import DualControlBuffer, StaticBuffer
+from rods.interfaces import Buffer, CurriculumSeam, Environment, RunFolder, Selector
 from rods.selectors import BoundarySelector
-from rods.testing import FakeTrainer, check_selector, check_trainer
+from rods.testing import FakeTrainer, check_buffer, check_selector, check_trainer
+from rods.testing.buffer_checks import BUFFER_CHECKS
 from rods.testing.part_checks import SELECTOR_CHECKS, TRAINER_CHECKS
-from rods.types import Check, RolloutGroup
+from rods.types import Check, RolloutGroup, TrainingStage
 
 
 def failed(checks: Sequence[Check]) -> dict[str, Check]:
@@ -136,3 +138,64 @@ def test_an_exception_of_what_makes_a_selector_is_told_with_its_line() -> None:
 
     (row,) = failed(check_selector(make)).values()
     assert ", in make)" in row.detail
+
+
+# ------------------------------------------------------------------------------- buffers
+@pytest.mark.parametrize("kind", [DualControlBuffer, StaticBuffer])
+def test_a_sound_buffer_passes_every_check(kind: type[Buffer]) -> None:
+    checks = check_buffer(lambda pool: kind(None, pool))
+    assert len(checks) == len(BUFFER_CHECKS)
+    assert failed(checks) == {}
+
+
+class Short(StaticBuffer):
+    """Plans each entry once."""
+
+    def plan(self, epoch: int, stage: TrainingStage, size: int) -> Sequence[str]:
+        return list(dict.fromkeys(super().plan(epoch, stage, size)))
+
+
+class KindBlind(StaticBuffer):
+    """Does not ask what the stage trains on."""
+
+    def plan(self, epoch: int, stage: TrainingStage, size: int) -> Sequence[str]:
+        return super().plan(epoch, TrainingStage(), size)
+
+
+class Restless(StaticBuffer):
+    """Plans otherwise each time."""
+
+    def plan(self, epoch: int, stage: TrainingStage, size: int) -> Sequence[str]:
+        return super().plan(next(turns), stage, size)
+
+
+class Boasting(DualControlBuffer):
+    """Says that it let in more than it did."""
+
+    def inject(self, epoch: int) -> int:
+        return super().inject(epoch) + 1
+
+
+@pytest.mark.parametrize(
+    ("buffer", "check"),
+    [
+        (Short, "an epoch is planned"),
+        (KindBlind, "an epoch is planned"),
+        (Restless, "equal epochs plan equally"),
+        (Boasting, "what leaves and enters is counted"),
+    ],
+)
+def test_a_buffer_fails_the_check_of_its_fault(buffer: type[Buffer], check: str) -> None:
+    assert set(failed(check_buffer(lambda pool: buffer(None, pool)))) == {check}
+
+
+def test_an_exception_of_a_buffer_is_told_once_with_its_line() -> None:
+    class Slipping(StaticBuffer):
+        def plan(self, epoch: int, stage: TrainingStage, size: int) -> Sequence[str]:
+            return self.entries  # type: ignore[attr-defined,no-any-return]
+
+    checks = check_buffer(lambda pool: Slipping(None, pool))
+    (row,) = failed(checks).values()
+    assert "has no attribute 'entries' (" in row.detail
+    assert ", in plan)" in row.detail
+    assert [check.blocked_by for check in checks] == ["", row.name, ""]
