@@ -26,7 +26,7 @@ from rods.structure.schema import CallValidator
 from rods.types import ToolCall
 
 _ASSIGNMENTS = 3
-_TRIES = 8  # calls made for one assignment; one that needs the wrong calls counts double
+_TRIES = 5  # calls made for one assignment; one that needs the wrong calls counts double
 _OTHERS = 4  # functions that one is chosen from
 _PATCHES_TRIED = 4
 _HOPELESS = 8  # patches of one kind of failure in a row that did not help
@@ -304,7 +304,9 @@ class Filling:
             return None
         made, idle = self._loose
         why = f"{made.call.name} works without {self._names[max(idle)]}"
-        left = _PATCHES_TRIED if self._space.unmended[why] < _HOPELESS else 0
+        if self._space.unmended[why] >= _HOPELESS:
+            return None
+        left = _PATCHES_TRIED
         for change in map(self._world.change, sorted(idle)):
             for patch in self._means.patcher.undoing(change, self._world, why) if change else ():
                 left -= 1

@@ -23,8 +23,8 @@ class PlanningOptions(ComponentConfig):
     patience: int = Field(
         20,
         ge=1,
-        description="Plans tried in a row without a new one that end the search; six times as many "
-        "before a seed's first plan, fewer once it has fallback_below plans.",
+        description="Plans tried in a row without a new one that end the search; four times as "
+        "many before a seed's first plan, fewer once it has fallback_below plans.",
     )
     min_edits: int = Field(
         2,

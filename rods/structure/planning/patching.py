@@ -50,6 +50,9 @@ class Patcher:
         self._entries: dict[str, dict[str, JsonValue]] = {}  # container's name -> entries by shape
         for task in tasks:
             self._read(task.initial_state, ())
+        self._ending: dict[Any, list[Path]] = {}  # a place's last step -> places
+        for path in self._donated:
+            self._ending.setdefault(path[-1], []).append(path)
 
     def _read(self, value: Any, path: Path) -> None:
         if isinstance(value, dict):
@@ -182,9 +185,11 @@ class Patcher:
         self, change: tuple[JsonObject, JsonObject], world: World, why: str
     ) -> Iterator[Patch]:
         """Other beginnings of what a call has set: without the call they stay as they are."""
-        state, places = world.donor.task.initial_state, list(_differing(*change))
-        for path in self._donated:
-            if any(path[-len(place) :] == place for place in places):
+        state, places = world.donor.task.initial_state, _differing(*change)
+        for place in places:
+            for path in self._ending.get(place[-1], ()):
+                if path[-len(place) :] != place:
+                    continue
                 try:
                     present = _at(state, path)
                 except LookupError:
