@@ -18,16 +18,18 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from rods.interfaces import Environment
 from rods.structure.constants import constants
+from rods.structure.leaves import parse
 from rods.structure.lookups import lookup_tables
 from rods.structure.planning import PlanningOptions, StructurePlanner
 from rods.structure.planning.planner import names_of
+from rods.structure.planning.relations import Relation, misfit
 from rods.structure.profile import profile
 from rods.structure.proposal import PlannedCall, Proposal
 from rods.structure.sources import Labeller
@@ -69,6 +71,26 @@ def main() -> None:
         show(seed, plan)
 
 
+def coherence(
+    environment: Environment,
+    relations: Mapping[str, Sequence[Relation]],
+    plans: Sequence[tuple[Task, Proposal]],
+) -> tuple[int, int]:
+    """Rules on values that go together (a route, a person, an amount): kept, and all that apply."""
+    broken = applying = 0
+    for seed, plan in plans:
+        trace = replay(environment, as_task(seed, plan))
+        answers = [parse(content) for content in trace.contents]
+        for at, call in enumerate(trace.calls):
+            before = {earlier.name for earlier in trace.calls[:at]}
+            for name, value in call.arguments.items():
+                known = relations.get(f"{call.name} {name}", ())
+                rules = [rule for rule in known if rule.earlier in before]
+                applying += len(rules)
+                broken += sum(misfit([r], value, trace.calls[:at], answers) > 0 for r in rules)
+    return applying - broken, applying
+
+
 def loaded(name: str) -> Environment:
     """The world with 100 train seeds; BFCL's are the base tasks."""
     if name == "office":
@@ -99,6 +121,7 @@ def measure(
     found = [len(outcome.proposals) for outcome in outcomes]
     far = [sum("edits" not in plan.notes for plan in o.proposals) for o in outcomes]
     alike = sum(is_isomorphic(environment, labeller, seed, plan) for seed, plan in plans)
+    kept, rules = coherence(environment, planner.catalog.relations, plans)
     result = {
         "seeds": len(seeds),
         "with_1": sum(n >= 1 for n in found),
@@ -109,6 +132,8 @@ def measure(
         "learn_s": learned - start,
         "isomorphic": alike / len(plans) if plans else None,
         "official_valid": None,
+        "rules_kept": kept,
+        "rules": rules,
         **{f"strict_{n}": sum(k >= n for k in far) for n in (1, 3)},
         "fallback": sum("edits" in plan.notes for _, plan in plans),
         "patched": sum(bool(plan.patches) for _, plan in plans),

@@ -87,7 +87,7 @@ def test_a_resolved_configuration_loads_equal(stockroom: str, tmp_path: Path) ->
 
 PLAIN = """
 import rods
-from rods.testing import FakeEnvironment
+from rods.testing import FakeEnvironment, FakeTrainer
 
 class Plain(FakeEnvironment):
     "A world that offers no presets."
@@ -96,6 +96,10 @@ class Plain(FakeEnvironment):
 @rods.hookimpl
 def rods_register_environments():
     return [Plain]
+
+@rods.hookimpl
+def rods_register_trainers():
+    return [FakeTrainer]
 """
 
 

@@ -49,10 +49,11 @@ def test_what_click_refuses_is_one_line_that_names_the_help(
 
 # ------------------------------------------------------------------------------- paths
 def paths(command: click.Command, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The words that lead to every path option of a command and of its commands."""
+    """The words that give an empty path for every option or argument that takes one."""
     for parameter in command.params:
         if isinstance(parameter.type, click.Path):
-            yield (*words, f"{parameter.opts[0]}=")
+            is_option = isinstance(parameter, click.Option)
+            yield (*words, f"{parameter.opts[0]}=" if is_option else "")
     for name, inner in getattr(command, "commands", {}).items():
         yield from paths(inner, (*words, name, "place"))
 
@@ -64,9 +65,9 @@ def every_path() -> list[tuple[str, ...]]:
 
 @pytest.mark.parametrize("words", every_path(), ids=" ".join)
 def test_an_empty_path_is_not_the_current_folder(here: Rods, words: tuple[str, ...]) -> None:
-    option = words[-1].removesuffix("=")
+    place = words[-1].removesuffix("=") or "RUN..."
     said = "the path is empty; name one or leave the option out."
-    assert f"Invalid value for '{option}': {said}" in line(here(*words)).replace(" / ", "")
+    assert f"Invalid value for '{place}': {said}" in line(here(*words)).replace(" / ", "")
 
 
 def test_the_path_options_of_a_plugins_command_are_held_to_it_too() -> None:

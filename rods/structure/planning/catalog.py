@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from rods.structure.planning.patterns import Pattern
+from rods.structure.planning.relations import Relation
 
 
 class Home(NamedTuple):
@@ -89,6 +90,7 @@ class Catalog(_Facts):
     probes: list[str] = Field(default_factory=list)
     roots: dict[int, list[str]] = Field(default_factory=dict)  # group -> its parts of the state
     recipes: dict[str, list[Recipe]] = Field(default_factory=dict)  # failure -> what helped
+    relations: dict[str, list[Relation]] = Field(default_factory=dict)  # "tool parameter" -> rules
 
     def flows_between(self, producer: str, consumer: str) -> list[Flow]:
         """How a result of one can reach the other."""

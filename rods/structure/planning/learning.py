@@ -13,6 +13,7 @@ from rods.structure.leaves import Scalar, parse, walk
 from rods.structure.planning.catalog import Catalog, Flow, Home, ParameterFacts, ToolFacts
 from rods.structure.planning.effects import false_fields, hard_edges, is_empty
 from rods.structure.planning.patterns import KEY, WORD, Pattern, pattern_of, places
+from rods.structure.planning.relations import RelationLearner
 from rods.structure.planning.schema_values import documented, item_kind, kind_of, names_text
 from rods.structure.planning.world import text_of
 from rods.structure.sources import Labeller, Source, by_parameter, field_fits, holds
@@ -80,6 +81,7 @@ class SeedLearner:
         self.groups = groups_of(self.tasks, self.specs)
         self.probes = probes_among(self.specs)
         self.seen = Observed()
+        self.related = RelationLearner()
         self._first = ""  # the state of the task being watched before its first call
 
     def observe(self) -> Observed:
@@ -100,6 +102,7 @@ class SeedLearner:
             self._places(task, session)
         self._sources(trace, sources)
         self._reuse(trace)
+        self.related.watch(trace)
         with closing(self.environment.open(task)) as fresh:
             edges = hard_edges(fresh, trace.calls, lambda _, result: result.error)
         names = [call.name for call in trace.calls]
@@ -223,6 +226,7 @@ class Conclusions:
             for task in self._learner.tasks
         ]
         catalog = Catalog(tools=tools, sequences=sequences, probes=self._learner.probes)
+        catalog.relations = self._learner.related.relations()
         catalog.hard = {
             f"{a} {b}": (self._seen.hard[a, b], n) for (a, b), n in self._seen.pairs.items()
         }

@@ -35,10 +35,10 @@ from rods.structure.sources import Labeller
 from rods.types import SourceKind, Split, Task
 
 _DEAD_ENDS = 6  # in a row in one choice of tools: there is nothing more to find
-_CATALOG_VERSION = 4  # raise it when another catalog would be learned from the same tasks
+_CATALOG_VERSION = 5  # raise it when another catalog would be learned from the same tasks
 _WORLDS = 3  # that one sequence is begun in
 _LEAST_HOPE, _LASTING, _STEEP = 0.02, 0.8, 4
-_FOR_THE_FIRST, _FOR_SPARE_ONES = 4.0, 0.7  # of the patience
+_FOR_THE_FIRST, _FOR_SPARE_ONES = 4.0, 0.5  # of the patience
 _RETRIES = 3  # of one sequence, in other worlds and with other values
 
 

@@ -24,6 +24,7 @@ from rods.structure.planning.arguments import (
 from rods.structure.planning.catalog import Catalog, Flow, Home, ParameterFacts
 from rods.structure.planning.derivations import Derivations
 from rods.structure.planning.patterns import ANY, KEY, WORD, places
+from rods.structure.planning.relations import Relation, misfit, suggestions
 from rods.structure.planning.skeleton import Label
 from rods.structure.planning.world import Said, World
 from rods.structure.sources import field_fits
@@ -70,9 +71,17 @@ class Values:
             if recipe.kind == "insert"
         }
         self._constants, self._derivations = constants, derivations
+        self._relations = {tuple(k.split(" ")): v for k, v in catalog.relations.items()}
 
     def draws(self, place: Place, world: World, said: Said, rng: random.Random) -> list[Draw]:
         """Values that would get the wanted label, best first; none where there is no such."""
+        draws = self._drawn(place, world, said, rng)
+        rules = self._rules(place, world)
+        if not rules:
+            return draws
+        return sorted(draws, key=lambda draw: misfit(rules, draw.value, world.calls, world.answers))
+
+    def _drawn(self, place: Place, world: World, said: Said, rng: random.Random) -> list[Draw]:
         facts = self._facts(place)
         if place.label.kind is SourceKind.RESULT or place.label.producers:
             return self._results(place, facts, world, said, rng)
@@ -84,6 +93,25 @@ class Values:
         }
         return _first(by_kind[place.label.kind](place, facts, world, said, rng))
 
+    def _rules(self, place: Place, world: World) -> Sequence[Relation]:
+        """What holds for the place beside the calls so far."""
+        rules = self._relations.get((place.tool, place.parameter))
+        if not rules:
+            return ()
+        made = {call.name for call in world.calls}
+        return [rule for rule in rules if rule.earlier in made]
+
+    def _related(
+        self, place: Place, facts: ParameterFacts, world: World, rng: random.Random
+    ) -> list[JsonValue]:
+        """What goes with the calls so far: a value of one of them, or a number near an answer's."""
+        rules = self._rules(place, world)
+        if not rules:
+            return []
+        values = suggestions(rules, world.calls, world.answers, rng)
+        fitting = [typed(value, facts.kind) for value in values]
+        return [value for value in fitting if is_kind(value, facts.kind)][:2]
+
     def _facts(self, place: Place) -> ParameterFacts:
         return self._catalog.tools[place.tool].parameters[place.parameter]
 
@@ -91,7 +119,10 @@ class Values:
     def _spoken(
         self, place: Place, facts: ParameterFacts, world: World, said: Said, rng: random.Random
     ) -> Iterator[Draw]:
-        for value in self._again(place, facts, world, rng) + self.plain(place, facts, world, rng):
+        related = self._related(place, facts, world, rng)
+        known = [v for v in related if not isinstance(v, str) or said.holds(v)]
+        known += self._again(place, facts, world, rng)
+        for value in known + self.plain(place, facts, world, rng):
             leaves = [leaf for _, leaf in walk(value)]
             if all(can_be_said(leaf) for leaf in leaves):
                 texts = tuple(spelled(leaf) for leaf in leaves if not isinstance(leaf, bool))
@@ -152,7 +183,8 @@ class Values:
         self, place: Place, facts: ParameterFacts, world: World, said: Said, rng: random.Random
     ) -> Iterator[Draw]:
         allowed = self._constants.get((place.tool, place.parameter), frozenset())
-        for value in self._again(place, facts, world, rng) + self.plain(place, facts, world, rng):
+        known = self._related(place, facts, world, rng) + self._again(place, facts, world, rng)
+        for value in known + self.plain(place, facts, world, rng):
             texts = list(self._phrased(value, allowed, world, said))
             if any(derived for _, derived in texts) and all(text for text, _ in texts):
                 yield Draw(value, tuple(text for text, _ in texts), facts.prose)
