@@ -1,14 +1,14 @@
 """tau2's own modules, loaded from the asset, without what they do beside their work.
 
-As shipped they read a ``.env`` file of the current folder, log every call, and draw a bill's id
-from the system's randomness; here nothing is read, nothing is logged and the id is the session's.
+As shipped they read a ``.env`` file of the current folder and log every call; here nothing is read
+and nothing is logged. A bill's id, which they draw from the system's randomness, is the session's
+within ``rods.determinism``.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from contextvars import ContextVar
 from functools import update_wrapper
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
@@ -16,21 +16,6 @@ from typing import Any, NoReturn
 from rods.upstream import Patch, StandIn, UpstreamModules
 from rods_tau2.arithmetic import calculate
 from rods_tau2.asset import Asset
-
-
-class DrawnIds:
-    """Ids that a world has given out: the n-th is the same in every run."""
-
-    def __init__(self, count: int = 0) -> None:
-        self.count = count
-
-    def draw(self) -> SimpleNamespace:
-        """What takes the place of a random UUID."""
-        self.count += 1
-        return SimpleNamespace(hex=f"{self.count:032x}"[::-1])
-
-
-drawn_ids: ContextVar[DrawnIds] = ContextVar("drawn_ids")  # of the session whose call runs
 
 _loading = threading.Lock()
 _loaded: list[UpstreamModules] = []  # at most one: whichever asset it is, its sources are pinned
@@ -49,7 +34,6 @@ def load_upstream(asset: Asset) -> UpstreamModules:
                     patches={
                         "tau2.domains.airline.tools": _calculate("AirlineTools"),
                         "tau2.domains.retail.tools": _calculate("RetailTools"),
-                        "tau2.domains.telecom.tools": _frozen_ids,
                         "tau2.environment.toolkit": _calculate("GenericToolKit"),
                     },
                 )
@@ -100,7 +84,3 @@ def _calculate(owner: str) -> Patch:
         getattr(module, owner).calculate = bounded
 
     return patch
-
-
-def _frozen_ids(module: ModuleType) -> None:
-    module.__dict__["uuid"] = SimpleNamespace(uuid4=lambda: drawn_ids.get().draw())

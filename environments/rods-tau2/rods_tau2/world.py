@@ -11,14 +11,15 @@ from typing import Any, Literal
 from pydantic import BaseModel, ValidationError
 
 from rods.bounds import beyond_bounds
+from rods.determinism import Determinism
 from rods.errors import DataError
 from rods.types import JsonObject, JsonValue
 from rods_tau2.domains import Domain
 from rods_tau2.tables import Table, adapter, dump
-from rods_tau2.upstream import DrawnIds, drawn_ids
 
 Side = Literal["assistant", "user"]
 ERROR_PREFIX = "Error: "
+DRAWN = "tau2"  # one seed for all: the n-th id of a reference is the n-th of a rollout
 _KEYS = {
     "plans": "plan_id",
     "customers": "customer_id",
@@ -35,7 +36,7 @@ class World:
 
     def __init__(self, domain: Domain, initial_state: Mapping[str, Any]) -> None:
         self.domain = domain
-        self._ids = DrawnIds()
+        self._fixed = Determinism(DRAWN)
         if domain.layout.tables:
             self._environment = domain.environment(_tables(domain, initial_state["records"]))
         else:
@@ -50,13 +51,10 @@ class World:
         if "call" in step:
             self.call(step["call"], step["arguments"])
             return
-        token = drawn_ids.set(self._ids)
-        try:
+        with self._fixed:
             kit = self.kit(step["side"])
             getattr(kit, step["function"])(**step["arguments"])
             self._environment.sync_tools()
-        finally:
-            drawn_ids.reset(token)
 
     def kit(self, side: str) -> Any:
         """The tools of the assistant or of the user."""
@@ -72,15 +70,13 @@ class World:
         """
         if (fault := beyond_bounds(arguments)) is not None:
             return f"{ERROR_PREFIX}{fault}", True
-        token = drawn_ids.set(self._ids)
         try:
-            value = self._tool(side)(name, **arguments)
-            self._environment.sync_tools()
+            with self._fixed:
+                value = self._tool(side)(name, **arguments)
+                self._environment.sync_tools()
             return render(value), False
         except Exception as error:  # noqa: BLE001 - upstream raises anything for a bad argument
             return f"{ERROR_PREFIX}{error}", True
-        finally:
-            drawn_ids.reset(token)
 
     def _tool(self, side: Side | None) -> Any:
         if side is None:
@@ -137,15 +133,17 @@ class World:
     def snapshot(self) -> Any:
         """A copy of all that can change."""
         database, user = self._environment.tools.db, self._environment.user_tools
+        fixed = self._fixed.snapshot()
         if self.domain.layout.tables:
             names = self.domain.layout.tables
-            return {name: getattr(database, name).copied() for name in names}, self._ids.count
+            return {name: getattr(database, name).copied() for name in names}, fixed
         parts = {"agent": database.model_copy(deep=True), "user": user.db.model_copy(deep=True)}
-        return parts, self._ids.count
+        return parts, fixed
 
     def restore(self, snapshot: Any) -> None:
         """Back to the snapshot, which can be used again."""
-        parts, self._ids.count = snapshot
+        parts, fixed = snapshot
+        self._fixed.restore(fixed)
         if self.domain.layout.tables:
             for name, rows in parts.items():
                 self._environment.tools.db.__dict__[name] = rows.copied()

@@ -11,8 +11,10 @@ from rods_tau2.asset import Asset, open_asset
 from rods_tau2.domains import DOMAIN_NAMES, Domain, DomainName
 from rods_tau2.environment import Tau2Environment
 from rods_tau2.tables import dump
-from rods_tau2.upstream import DrawnIds, drawn_ids, load_upstream
+from rods_tau2.upstream import load_upstream
+from rods_tau2.world import DRAWN
 
+from rods.determinism import Determinism
 from rods.types import Task, ToolCall
 
 
@@ -104,11 +106,8 @@ class Official:
     # ------------------------------------------------------------------ the verdict
     def reward(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> float:
         """The product of the parts that upstream's reward basis names."""
-        token = drawn_ids.set(DrawnIds())
-        try:
+        with Determinism(DRAWN):
             return self._reward(calls, texts)
-        finally:
-            drawn_ids.reset(token)
 
     @property
     def policy(self) -> str:
@@ -137,11 +136,8 @@ class Official:
             for message in messages
             for call in getattr(message, "tool_calls", None) or ()
         ]
-        token = drawn_ids.set(DrawnIds())
-        try:
+        with Determinism(DRAWN):
             return self._judged(lambda solo_mode=False: self.construct(calls), list(messages))
-        finally:
-            drawn_ids.reset(token)
 
     def _judged(self, construct: Any, messages: list[Any]) -> float:
         evaluate = self._load("tau2.evaluator.evaluator_env").EnvironmentEvaluator

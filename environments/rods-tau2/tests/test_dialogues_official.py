@@ -12,8 +12,10 @@ import pytest
 from rods_tau2.asset import Asset
 from rods_tau2.domains import Domain, DomainName
 from rods_tau2.environment import Tau2Environment
-from rods_tau2.upstream import DrawnIds, drawn_ids, load_upstream
+from rods_tau2.upstream import load_upstream
+from rods_tau2.world import DRAWN
 
+from rods.determinism import Determinism
 from rods.episode import Episode
 from rods.testing.model_server import ModelServer
 from rods.types import AssistantMessage, Task, ToolCall
@@ -215,11 +217,8 @@ def test_a_dialogue_goes_as_upstream_has_it(
     for seed, entry in zip(SEEDS, entries, strict=True):
         conversation = Conversation(entry, seed, min(world.tools()))
         judge = official(world._domain(name), entry)
-        token = drawn_ids.set(DrawnIds())
-        try:
+        with Determinism(DRAWN):
             agent, user, reason, reward = upstream.play(judge, conversation, steps, errors)
-        finally:
-            drawn_ids.reset(token)
         mine = ours(world, server, known[f"{name}/{entry['id']}"], conversation)
         assert mine == (agent, user, _stop(reason), reward == 1), entry["id"]
         ends.add(reason)
