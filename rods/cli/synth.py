@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +37,8 @@ Examples
 A rollouts line is {"task_id": "multi_turn_base_0", "rewards": [0.0, 0.5, 1.0, null]}; other keys
 are ignored, null is a rollout that an outage ended, and the last line of a task counts. Seeds are
 the tasks that the boundary selector would take; -o selector.alpha_high=0.9 moves its zone.
-Lines of evaluation tasks are left out. Variants can be seeds too: --seeds variants.jsonl makes
-their ids known; for a run's own, rods pool export RUN --out variants.jsonl.
+Lines of evaluation tasks are left out. Variants can be seeds too: those of a run are known from
+its pool, where the rollouts lie in its folder; --seeds variants.jsonl makes others known.
 The file under --out is complete or has the suffix .partial; what was made is never lost.
 Equal tasks, options and --seed give an equal file, but for provenance.seconds.
 The reasons of the funnel and the distances are explained in docs/synthesis.md."""
@@ -130,14 +130,20 @@ def _runs_around(rollouts: Path) -> list[Path]:
 
 
 def _variants_of(rollouts: Path) -> dict[str, Task]:
-    """The variants of the run that the rollouts were played in, by id."""
+    """The variants of the run that the rollouts were played in, by id.
+
+    There are none where its pool cannot be read: rollouts of seeds need none, and where one is of a
+    variant, the error names the cure.
+    """
+    from rods.errors import PoolError
     from rods.pool_access import open_existing
 
-    for run in _runs_around(rollouts):
-        if (run / "config.toml").is_file():
+    runs = (run for run in _runs_around(rollouts) if (run / "config.toml").is_file())
+    run = next(runs, None)
+    with suppress(PoolError):
+        if run is not None:
             with open_existing(str(run)) as pool:
-                made = [e.id for e in pool.entries() if e.origin == "synthetic"]
-                return pool.tasks(made)
+                return pool.tasks([e.id for e in pool.entries() if e.origin == "synthetic"])
     return {}
 
 

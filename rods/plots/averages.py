@@ -8,15 +8,13 @@ from collections.abc import Sequence
 def moving_mean(values: Sequence[float | None], window: int) -> list[float | None]:
     """The mean over the last ``window`` values up to each place, fewer at the start."""
     known = [0.0 if value is None else value for value in values]
-    return _ratios(known, [value is not None for value in values], window)
+    return moving_shares(known, [value is not None for value in values], window)
 
 
-def moving_shares(counts: Sequence[int], totals: Sequence[int], window: int) -> list[float | None]:
-    """``counts`` of ``totals`` over the last ``window`` places; None where there is no total."""
-    return _ratios(counts, totals, window)
-
-
-def _ratios(parts: Sequence[float], wholes: Sequence[float], window: int) -> list[float | None]:
+def moving_shares(
+    parts: Sequence[float], wholes: Sequence[float], window: int
+) -> list[float | None]:
+    """``parts`` of ``wholes`` over the last ``window`` places; None where there is no whole."""
     ratios: list[float | None] = []
     for end in range(1, len(parts) + 1):
         start = max(0, end - window)

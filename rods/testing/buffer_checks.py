@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rods.interfaces import Buffer
-from rods.testing.findings import Finding, Told, checked
+from rods.testing.findings import Finding
 from rods.testing.groups import group, seed_task, variant
-from rods.testing.part_checks import watched
+from rods.testing.part_checks import rows
 from rods.types import KINDS, Candidate, Check, PoolState, SynthesisOutcome, TrainingStage
 
 if TYPE_CHECKING:
@@ -28,14 +28,7 @@ def check_buffer(make: MakeBuffer) -> list[Check]:
 
 def iter_buffer_checks(make: MakeBuffer) -> Iterator[Check]:
     """Run the checks one after the other, each with a pool of its own."""
-    from rods.pool import Pool  # noqa: PLC0415 - a world's tests need no database
-
-    owners = set[str]()
-    told, seen = Told(lambda: owners), watched(make, owners)
-    for function, advice in BUFFER_CHECKS.items():
-        with Pool.open("sqlite://") as pool:
-            _fill(pool)
-            yield checked(function.__name__, advice, partial(function, seen, pool), told)
+    return rows(make, BUFFER_CHECKS, _pool)
 
 
 def an_epoch_is_planned(make: MakeBuffer, pool: Pool) -> str:
@@ -81,6 +74,15 @@ BUFFER_CHECKS: Mapping[Callable[[MakeBuffer, Pool], str], str] = {
 
 
 # ------------------------------------------------------------------------------- inside
+@contextmanager
+def _pool() -> Iterator[Pool]:
+    from rods.pool import Pool  # noqa: PLC0415 - a world's tests need no database
+
+    with Pool.open("sqlite://") as pool:
+        _fill(pool)
+        yield pool
+
+
 def _fill(pool: Pool) -> None:
     """Seeds that were played once, and a candidate of each that waits to be let in."""
     pool.add_seeds(_SEEDS)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+W = TypeVar("W")
 MakeTrainer = Callable[[], Trainer]
 MakeSelector = Callable[["Pool"], Selector]
 
@@ -39,25 +41,41 @@ def check_selector(make: MakeSelector) -> list[Check]:
 
 
 def iter_trainer_checks(make: MakeTrainer) -> Iterator[Check]:
-    """Run the checks one after the other; what the trainer raises is told once, with its place."""
-    owners = set[str]()
-    told, seen = Told(lambda: owners), watched(make, owners)
-    for function, advice in TRAINER_CHECKS.items():
-        with tempfile.TemporaryDirectory() as folder:
-            check = partial(function, seen, Path(folder))
-            yield checked(function.__name__, advice, check, told)
+    """Run the checks one after the other, each with a folder of its own."""
+    return rows(make, TRAINER_CHECKS, _folder)
 
 
 def iter_selector_checks(make: MakeSelector) -> Iterator[Check]:
     """Run the checks one after the other, each with a pool of its own."""
-    from rods.pool import Pool  # noqa: PLC0415 - a world's tests need no database
+    return rows(make, SELECTOR_CHECKS, _pool)
 
+
+def rows(
+    make: Callable[P, T],
+    checks: Mapping[Callable[[Callable[P, T], W], str], str],
+    place: Callable[[], AbstractContextManager[W]],
+) -> Iterator[Check]:
+    """A row for each check, in a place of its own; what the part raises is told once."""
     owners = set[str]()
     told, seen = Told(lambda: owners), watched(make, owners)
-    for function, advice in SELECTOR_CHECKS.items():
-        with Pool.open("sqlite://") as pool:
-            pool.add_seeds(_SEEDS)
-            yield checked(function.__name__, advice, partial(function, seen, pool), told)
+    for function, advice in checks.items():
+        with place() as where:
+            yield checked(function.__name__, advice, partial(function, seen, where), told)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def _pool() -> Iterator[Pool]:
+    from rods.pool import Pool  # noqa: PLC0415 - a world's tests need no database
+
+    with Pool.open("sqlite://") as pool:
+        pool.add_seeds(_SEEDS)
+        yield pool
 
 
 def watched(make: Callable[P, T], owners: set[str]) -> Callable[P, T]:

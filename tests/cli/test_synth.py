@@ -170,6 +170,19 @@ def test_rollouts_of_a_run_are_of_the_tasks_that_it_had(here: Rods, tmp_path: Pa
         assert len(written(tmp_path / "v")) == 2
 
 
+def test_rollouts_of_seeds_need_no_pool_and_those_of_variants_say_so(
+    here: Rods, tmp_path: Path
+) -> None:
+    assert here("run", "--plugins", "stockroom", "--out", "r", "--epochs", 2).returncode == 0
+    for file in (tmp_path / "r").glob("pool.sqlite*"):
+        file.unlink()
+    first = min((tmp_path / "r" / "rollouts").iterdir())
+    assert here("synth", "--from-rollouts", first, "--out", "v", "-n", 1).returncode == 0
+    done = here("synth", "--from-rollouts", "r", "--out", "w", "-n", 1)
+    assert done.returncode == 2
+    assert "is not known. Export the tasks of its run's pool" in done.stderr
+
+
 def test_seeds_of_one_kind(here: Rods, tmp_path: Path) -> None:
     synth(here, "--kind", "miss_func", "-n", 5)
     assert {task.kind for task in written(tmp_path / "v.jsonl")} == {"miss_func"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from rods.structure.leaves import parse
@@ -44,9 +44,6 @@ class Relation(NamedTuple):
         return (call.arguments[self.parameter] == value) != (self.kind == "equal")
 
 
-Relations = Mapping[str, Sequence[Relation]]  # "tool parameter" -> what holds for its values
-
-
 class RelationLearner:
     """Watches the references of train tasks."""
 
@@ -67,7 +64,7 @@ class RelationLearner:
                     self._compare(earlier, answer, (call.name, parameter), value)
 
     def relations(self) -> dict[str, list[Relation]]:
-        """The rules that held without an exception."""
+        """The rules that held without an exception, by the tool and parameter they are for."""
         found: dict[str, list[Relation]] = defaultdict(list)
         for (earlier, other, tool, parameter), seen in sorted(self._equal.items()):
             if kind := self._kind((earlier, other), (tool, parameter), seen):
