@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from rods.structure.planning.patterns import Pattern
+from rods.structure.planning.records import RecordRule
 from rods.structure.planning.relations import Relation
 
 
@@ -91,6 +92,7 @@ class Catalog(_Facts):
     roots: dict[int, list[str]] = Field(default_factory=dict)  # group -> its parts of the state
     recipes: dict[str, list[Recipe]] = Field(default_factory=dict)  # failure -> what helped
     relations: dict[str, list[Relation]] = Field(default_factory=dict)  # "tool parameter" -> rules
+    records: dict[str, list[RecordRule]] = Field(default_factory=dict)  # tool -> rules
 
     def flows_between(self, producer: str, consumer: str) -> list[Flow]:
         """How a result of one can reach the other."""

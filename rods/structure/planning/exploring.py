@@ -136,8 +136,8 @@ class Explorer:
 
     def _last_answer(self, task: Task, patch: Patch, calls: Sequence[ToolCall]) -> Any:
         """What the last call answers after the change; None where one of them fails."""
-        state = patched(task.initial_state, [patch])
         try:
+            state = patched(task.initial_state, [patch])
             changed = task.model_copy(update={"initial_state": state})
             with closing(self._environment.open(changed)) as session:
                 results = [session.call(call) for call in calls]

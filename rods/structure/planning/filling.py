@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
@@ -13,7 +13,7 @@ from rods.errors import WorldError
 from rods.interfaces import Environment
 from rods.structure.planning.assigning import Assignment
 from rods.structure.planning.catalog import Catalog
-from rods.structure.planning.combining import Made, combinations, is_topic
+from rods.structure.planning.combining import Made, combinations, in_keeping, is_topic
 from rods.structure.planning.effects import Judgement, Shadows
 from rods.structure.planning.guidance import Guide
 from rods.structure.planning.options import Strictness
@@ -94,6 +94,7 @@ class Filling:
         is_new: Callable[[Names], bool],
     ) -> None:
         self._means, self._space, self._rng, self._is_new = means, space, rng, is_new
+        self._lender = donor.task.id
         self._world = means.world(donor)
         self._shadows = means.shadows(donor)
         self._world.guide = self._guide()
@@ -107,7 +108,7 @@ class Filling:
         self._turns = [turn for turn, count in enumerate(per_turn) for _ in range(count)]
         self.reached = 0  # calls that worked
         self._broken: Made | None = None  # what the world answered with an error
-        self._error = ""
+        self._error = self._reason = ""
         self._loose: tuple[Made, frozenset[int]] | None = None  # works, and without these too
 
     def _guide(self) -> Guide | None:
@@ -138,13 +139,17 @@ class Filling:
         """One more call is made, or its function is another one now."""
         call = len(self._kept)
         name, luck = self._names[call], self._space.luck[call]
-        made = self._made(call, failures) or self._made_after_patch() or self._made_needy()
+        place = (self._lender, tuple(self._names[: call + 1]))
+        made = None
+        if not self._space.stuck.holds(place):
+            made = self._made(call, failures) or self._made_after_patch() or self._made_needy()
         if made is not None:
             luck[name] = min(1.5, luck.get(name, 1.0) * _LUCKY)
             self._keep(call, made)
             self._refused.clear()
             self.reached = len(self._kept)
             return True
+        self._space.stuck.note(place, self._reason)
         luck[name] = max(0.02, luck.get(name, 1.0) * _UNLUCKY)
         self._refused.add(name)
         other = self._other(call) if self._swaps < self._means.max_swaps else None
@@ -190,6 +195,7 @@ class Filling:
         if made is None and reason == _TOO_MUCH and guide is not None and not guide.sharp:
             guide.sharp = True  # it pays only now to look at the other worlds
             made, reason = self._made_as_labelled(call)
+        self._reason = reason
         if made is None:
             failures.calls[f"{self._names[call]}: {reason[:60]}"] += 1
         return made
@@ -225,9 +231,8 @@ class Filling:
         self, call: int, assignment: Assignment, pools: list[list[Draw]]
     ) -> tuple[Made | None, str]:
         name, reason, left = self._names[call], "", _TRIES
-        for drawn in combinations(pools, self._rng):
-            arguments = {p: draw.value for p, draw in zip(assignment, drawn, strict=True)}
-            made = Made.of(name, arguments, drawn)
+        for drawn in self._choices(name, assignment, pools):
+            made = Made.of(name, drawn)
             problem = self._clash(call, made) or self._means.validator.problem(made.call)
             if not problem:
                 problem = self._attempt(call, made)
@@ -240,6 +245,16 @@ class Filling:
             if left <= 0:
                 break
         return None, reason
+
+    def _choices(
+        self, name: str, assignment: Assignment, pools: list[list[Draw]]
+    ) -> Iterable[dict[str, Draw]]:
+        """A value for every parameter, best choice first."""
+        found = (
+            dict(zip(assignment, drawn, strict=True)) for drawn in combinations(pools, self._rng)
+        )
+        rules = self._means.catalog.records.get(name)
+        return in_keeping(rules, found, self._world.state, self._rng) if rules else found
 
     def _wanted(self, call: int) -> frozenset[int]:
         return frozenset(i for i, j in self._space.skeleton.hard if j == call)
@@ -335,9 +350,9 @@ class Filling:
     def _replayed(self, patch: Patch, call: ToolCall) -> World | None:
         """A changed world in which all calls so far answered as before, and this one worked."""
         means, task = self._means, self._world.donor.task
-        state = patched(task.initial_state, [patch])
         with ExitStack() as stack:
             try:
+                state = patched(task.initial_state, [patch])
                 changed = task.model_copy(update={"initial_state": state})
                 world = means.world(Donor.of(means.environment, changed))
                 stack.callback(world.close)

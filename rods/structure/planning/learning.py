@@ -13,6 +13,7 @@ from rods.structure.leaves import Scalar, parse, walk
 from rods.structure.planning.catalog import Catalog, Flow, Home, ParameterFacts, ToolFacts
 from rods.structure.planning.effects import false_fields, hard_edges, is_empty
 from rods.structure.planning.patterns import KEY, WORD, Pattern, pattern_of, places
+from rods.structure.planning.records import RecordLearner
 from rods.structure.planning.relations import RelationLearner
 from rods.structure.planning.schema_values import documented, item_kind, kind_of, names_text
 from rods.structure.planning.world import text_of
@@ -82,6 +83,7 @@ class SeedLearner:
         self.probes = probes_among(self.specs)
         self.seen = Observed()
         self.related = RelationLearner()
+        self.recorded = RecordLearner()
         self._first = ""  # the state of the task being watched before its first call
 
     def observe(self) -> Observed:
@@ -120,6 +122,7 @@ class SeedLearner:
         for turn in task.turns:
             for call in turn.reference:
                 self._arguments(task, session, call, before)
+                self.recorded.watch(call, before)
                 result = session.call(call)
                 after = session.state()
                 self.seen.worked[call.name] += not result.error
@@ -227,6 +230,7 @@ class Conclusions:
         ]
         catalog = Catalog(tools=tools, sequences=sequences, probes=self._learner.probes)
         catalog.relations = self._learner.related.relations()
+        catalog.records = self._learner.recorded.rules()
         catalog.hard = {
             f"{a} {b}": (self._seen.hard[a, b], n) for (a, b), n in self._seen.pairs.items()
         }
@@ -276,7 +280,7 @@ class Conclusions:
             facts.homes = self._alike(key, facts.kind)
             facts.fresh = not facts.homes
         facts.suggested = self._is_suggested(spec.name, name)
-        texts = [v for v in values.values() if isinstance(v, str)]
+        texts = [v for v in values.values() if isinstance(v, str) and v]
         wordy = (
             sum(v.count(" ") >= 2 for v in texts) * 2 > len(texts) if texts else names_text(name)
         )

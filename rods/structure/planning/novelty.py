@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
 
 Names = tuple[str, ...]
 _GAP = ""
+
+
+class Distance(NamedTuple):
+    """Fewest edits that a plan must be away from its seed, and from siblings and train tasks."""
+
+    seed: int
+    others: int
+    of: Literal["sibling", "seed"] | None = None  # to what a plan may be nearer than before
+
+
+def distances(edits: int, fallback: int) -> list[Distance]:
+    """What is asked for, then less: of siblings and train tasks first, of the seed last."""
+    asked = [Distance(edits, edits)]
+    if fallback < edits:
+        asked.append(Distance(edits, fallback, "sibling"))
+        asked.append(Distance(fallback, fallback, "seed"))
+    return asked
 
 
 class Novelty:

@@ -24,7 +24,7 @@ class PlanningOptions(ComponentConfig):
         20,
         ge=1,
         description="Plans tried in a row without a new one that end the search; four times as "
-        "many before a seed's first plan, fewer once it has fallback_below plans.",
+        "many before a seed's first plan, half as many once it has fallback_below plans.",
     )
     min_edits: int = Field(
         2,
@@ -35,9 +35,10 @@ class PlanningOptions(ComponentConfig):
     fallback_edits: int = Field(
         1,
         ge=1,
-        description="Fewest edits from the seed, its siblings and train tasks where min_edits "
-        "allows too few plans: some seeds have hardly a call that another function could take "
-        "over. Such plans say so in their notes; evaluation tasks stay min_edits away.",
+        description="Fewest edits where min_edits allows too few plans, from siblings and train "
+        "tasks first, from the seed itself last: some seeds have hardly a call that another "
+        "function could take over. Such plans say so in their notes (near: sibling or seed); "
+        "evaluation tasks stay min_edits away.",
     )
     fallback_below: int = Field(
         3, ge=0, description="Plans of a seed below which fallback_edits counts. 0: never."
@@ -54,5 +55,5 @@ class PlanningOptions(ComponentConfig):
     )
     max_swaps: int = Field(6, ge=0, description="Functions replaced while a plan is filled.")
     exploration_calls: int = Field(
-        16_000, ge=0, description="Calls made to learn what the train tasks do not show."
+        48_000, ge=0, description="Calls made to learn what the train tasks do not show."
     )

@@ -228,8 +228,15 @@ def _fits_in(entry: JsonValue, container: Any) -> bool:
     return all(type(other) is type(entry) for other in entries)
 
 
+class NoSuchPlaceError(LookupError):
+    """A patch that was made for another state."""
+
+
 def patched(state: JsonObject, patches: Sequence[Patch]) -> JsonObject:
-    """The state with the changes; the given one stays as it is, and shares parts with it."""
+    """The state with the changes; the given one stays as it is, and shares parts with it.
+
+    Raises ``NoSuchPlaceError`` where the state has nothing that a patch could change.
+    """
     for patch in patches:
         state = _with(state, patch.path, copy.deepcopy(patch.value))
     return state
@@ -239,9 +246,13 @@ def _with(tree: Any, path: Path, value: Any) -> Any:
     """The tree with the value there; it shares with the given one what is not on the path."""
     if not path:
         return value
-    copied = copy.copy(tree)
-    below = tree.get(path[0]) if isinstance(tree, dict) else tree[path[0]]
-    copied[path[0]] = _with(below, path[1:], value)
+    key, copied = path[0], copy.copy(tree)
+    if isinstance(tree, dict):
+        copied[key] = _with(tree.get(key), path[1:], value)
+    elif isinstance(tree, list) and isinstance(key, int) and key < len(tree):
+        copied[key] = _with(tree[key], path[1:], value)
+    else:
+        raise NoSuchPlaceError(f"no {key!r} in {str(tree)[:60]}")
     return copied
 
 

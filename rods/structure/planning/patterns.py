@@ -38,10 +38,15 @@ def places(value: Any, at: Pattern = ()) -> Iterator[tuple[Pattern, Scalar]]:
 
 
 def is_keyed(value: dict[str, Any]) -> bool:
-    """The keys are data: entries of one shape, or names that no programmer gives to fields."""
-    if any(not key.replace("_", "a").isalnum() or key[:1].isdigit() for key in value):
-        return True
+    """The keys are data: entries of one shape, or names that no programmer gives to fields.
+
+    A few strange names among numbers and texts are fields all the same: a quote has a price, a
+    volume and an MA(5).
+    """
     items = list(value.values())
+    strange = sum(not key.replace("_", "a").isalnum() or key[:1].isdigit() for key in value)
+    if strange:
+        return 2 * strange >= len(items) or any(isinstance(item, dict | list) for item in items)
     if len(items) < 2 or not all(isinstance(item, dict) for item in items):
         return False
     first = items[0].keys()

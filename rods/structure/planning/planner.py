@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from rods.files import write_atomic
 from rods.interfaces import Environment
@@ -21,7 +22,7 @@ from rods.structure.planning.effects import Judgement
 from rods.structure.planning.exploring import Explorer
 from rods.structure.planning.filling import Failures, Filled, Filling, Means
 from rods.structure.planning.learning import Conclusions, SeedLearner
-from rods.structure.planning.novelty import Names, Novelty, edit_distance
+from rods.structure.planning.novelty import Distance, Names, Novelty, distances, edit_distance
 from rods.structure.planning.options import PlanningOptions
 from rods.structure.planning.patching import Patcher
 from rods.structure.planning.plausibility import Plausibility
@@ -35,8 +36,8 @@ from rods.structure.sources import Labeller
 from rods.types import SourceKind, Split, Task
 
 _DEAD_ENDS = 6  # in a row in one choice of tools: there is nothing more to find
-_CATALOG_VERSION = 5  # raise it when another catalog would be learned from the same tasks
-_WORLDS = 3  # that one sequence is begun in
+_CATALOG_VERSION = 6  # raise it when another catalog would be learned from the same tasks
+_WORLDS = 2  # that one sequence is begun in
 _LEAST_HOPE, _LASTING, _STEEP = 0.02, 0.8, 4
 _FOR_THE_FIRST, _FOR_SPARE_ONES = 4.0, 0.5  # of the patience
 _RETRIES = 3  # of one sequence, in other worlds and with other values
@@ -148,9 +149,13 @@ class StructurePlanner:
             for split in splits
         }
 
+    @cached_property
+    def _held_out(self) -> Novelty:
+        return Novelty(self._known["eval"])
+
     def prepare(self) -> None:
         """Everything that does not depend on the seed is there."""
-        _ = self.catalog, self._means, self._prover, self._known
+        _ = self.catalog, self._means, self._prover, self._known, self._held_out
 
     # ------------------------------------------------------------------------ planning
     def propose(
@@ -197,47 +202,55 @@ class _Run:
         self._options = planner._options
         self._names = names_of(seed.task)
         self._edits = min(self._options.min_edits, len(self._names))
-        self._near = Novelty([*planner._known["train"], self._names, *siblings])
-        self._held_out = Novelty(planner._known["eval"])
+        self._distance = Distance(self._edits, self._edits)
+        self._seeds = Novelty([self._names])
+        self._siblings = list(siblings)
+        others = {*planner._known["train"], *self._siblings} - {self._names}
+        self._others = Novelty(sorted(others))
+        self._held_out = planner._held_out
         self._failures = Failures()
         self._found: list[Proposal] = []
         self._donors = planner.donors_by_tools(seed.task)
         self._spaces: dict[frozenset[str], Space] = {}
         self._seed_tools = frozenset(seed.task.tools)
-        self._hopes: dict[frozenset[str], float] = {}  # how far plans with these tools have come
-        self._luck: dict[str, float] = {}  # of the tasks that lend their worlds
+        self._hopes: dict[Any, float] = {}  # by tools: how far plans with them have come
+        self._luck: dict[Any, float] = {}  # by the task that lent its world: the same
         self._tried: Counter[Names] = Counter()
 
     def outcome(self) -> PlanningOutcome:
         """The plans found within the effort."""
-        wanted = min(self._n, self._options.fallback_below)
-        looser = wanted > 0 and self._options.fallback_edits < self._edits
-        self._spend(self._options.effort, last=not looser)
-        if looser and len(self._found) < wanted:
-            self._n = wanted
-            self._edits = self._options.fallback_edits
-            self._donors = self._planner.donors_by_tools(self._seed.task)
-            self._spaces.clear()
-            self._tried.clear()
-            self._spend(self._options.effort, last=True)
+        spare = min(self._n, self._options.fallback_below)
+        asked = distances(self._edits, self._options.fallback_edits if spare else self._edits)
+        for self._distance in asked:
+            if self._distance.of is not None:
+                self._n = spare
+                self._start_again()
+            self._spend(self._options.effort)
         return PlanningOutcome(tuple(self._found), self._failures.reasons, self._failures.calls)
 
-    def _spend(self, effort: int, *, last: bool) -> None:
+    def _start_again(self) -> None:
+        """Every choice of tools counts again, and every sequence."""
+        self._donors = self._planner.donors_by_tools(self._seed.task)
+        self._spaces.clear()
+        self._tried.clear()
+
+    def _spend(self, effort: int) -> None:
         """Plans are tried until there are enough, or hope is lost."""
-        patience = self._patience(last=last)
+        patience = self._patience()
         while min(effort, patience) > 0 and self._donors and len(self._found) < self._n:
             before = len(self._found)
             tried = self._attempt()
             effort, patience = effort - tried, patience - tried
             if len(self._found) > before:
-                patience = self._patience(last=last)
+                patience = self._patience()
 
-    def _patience(self, *, last: bool) -> int:
+    def _patience(self) -> int:
         """Tries without success that are borne: most for the first plan, least for spare ones."""
-        patience = self._options.patience
-        if len(self._found) >= self._options.fallback_below:
-            return max(1, int(_FOR_SPARE_ONES * patience))
-        return int(_FOR_THE_FIRST * patience) if last and not self._found else patience
+        if not self._found:
+            factor = _FOR_THE_FIRST
+        else:
+            factor = _FOR_SPARE_ONES if len(self._found) >= self._options.fallback_below else 1.0
+        return max(1, int(factor * self._options.patience))
 
     def _attempt(self) -> int:
         """How many plans have been tried in the world: one or none."""
@@ -247,7 +260,7 @@ class _Run:
             self._failures.reasons["no_functions"] += 1
             del self._donors[tools]
             return 0
-        names = self._planner._search.draw(space, self._rng, self._is_new)
+        names = self._drawn(space)
         if names is None:
             self._failures.reasons["dead_end"] += 1
             space.dead_ends += 1
@@ -264,11 +277,20 @@ class _Run:
             filled = filling.filled(self._failures)
             if filled is not None:
                 self._judge(filled)
-            self._learn(tools, filling.reached / len(names))
+            self._learn(tools, task.id, filling.reached / len(names))
             if filling.reached > 1:
                 break
-            self._luck[task.id] = max(0.05, self._luck.get(task.id, 1.0) * 0.7)
         return 1
+
+    def _drawn(self, space: Space) -> Names | None:
+        """A sequence to try; where the distance has been lowered, one that it kept out before."""
+        search, near = self._planner._search, self._distance.of
+        if near is None:
+            return search.draw(space, self._rng, self._is_new)
+        bases = [self._names] if near == "seed" else self._siblings
+        found = [n for base in bases for n in search.neighbours(space, base) if self._is_new(n)]
+        space.exhausted = not found
+        return self._rng.choice(found) if found else None
 
     def _lender(self, tools: frozenset[str]) -> Task:
         """A train task with these tools; less often those whose worlds have not helped.
@@ -286,9 +308,11 @@ class _Run:
 
     def _is_far(self, names: Names) -> bool:
         """As many edits as are asked for lie between the plan and what is known."""
-        strict = min(self._options.min_edits, len(self._names))
-        near = self._near.is_near(names, self._edits)
-        return not near and not self._held_out.is_near(names, strict)
+        return not (
+            self._seeds.is_near(names, self._distance.seed)
+            or self._others.is_near(names, self._distance.others)
+            or self._held_out.is_near(names, self._edits)
+        )
 
     def _tools(self) -> frozenset[str]:
         """A choice of tools with which a plan can exist, likelier the further plans have come.
@@ -300,10 +324,17 @@ class _Run:
             hopes[0] *= max(1, len(hopes) - 1)
         return self._rng.choices(list(self._donors), hopes)[0]
 
-    def _learn(self, tools: frozenset[str], share: float) -> None:
-        """A plan with these tools has come so far."""
-        before = self._hopes.get(tools, 1.0)
-        self._hopes[tools] = max(_LEAST_HOPE, _LASTING * before + (1 - _LASTING) * share**_STEEP)
+    def _learn(self, tools: frozenset[str], lender: str, share: float) -> None:
+        """A plan with these tools in that task's world has come so far."""
+        new = (1 - _LASTING) * share**_STEEP
+        for hopes, key in ((self._hopes, tools), (self._luck, lender)):
+            hopes[key] = max(_LEAST_HOPE, _LASTING * hopes.get(key, 1.0) + new)
+
+    def _nearness(self, names: Names) -> dict[str, str]:
+        """What the plan says where it is nearer to the seed or a sibling than was asked for."""
+        if edit_distance(names, self._names) < self._edits:
+            return {"near": "seed"}
+        return {"near": "sibling"} if self._distance.of else {}
 
     def _opened(self, tools: frozenset[str]) -> Space:
         space = self._planner._search.space(self._seed.skeleton, tools)
@@ -318,7 +349,8 @@ class _Run:
         if isinstance(proven, str):
             self._failures.reasons[proven] += 1
             return
-        self._near.add(filled.names)
+        self._others.add(filled.names)
+        self._siblings.append(filled.names)
         self._spaces[frozenset(filled.donor.task.tools)].tire(filled.names, 0.7)
         self._found.append(self._proposal(filled, proven))
 
@@ -338,7 +370,7 @@ class _Run:
             plausibility=self._planner.plausibility.score(filled.names),
             edits=edit_distance(filled.names, self._names),
             notes={"strictness": self._options.strictness, "donor": filled.donor.task.id}
-            | ({"edits": "fallback"} if self._edits < self._options.min_edits else {}),
+            | self._nearness(filled.names),
         )
 
 

@@ -103,12 +103,16 @@ class RelationLearner:
 def misfit(
     relations: Sequence[Relation], value: JsonValue, calls: Sequence[ToolCall], answers: list[Any]
 ) -> int:
-    """How many rules the value would break with the calls so far."""
+    """How many rules the value would break with the calls so far.
+
+    Of several calls of one tool the latest counts: the flight that is booked was quoted last.
+    """
     made = list(zip(calls, answers, strict=False))
+    latest = {call.name: (call, answer) for call, answer in made}
     return sum(
         rule.broken(value, call, answer)
         for rule in relations
-        for call, answer in made
+        for call, answer in (made if rule.kind == "different" else [*latest.values()])
         if call.name == rule.earlier
     )
 

@@ -16,6 +16,7 @@ from rods.types import SourceKind
 
 _NEEDED = 0.05  # share of pairs from which on a state edge between two functions is possible
 _ALWAYS, _OFTEN_SEEN = 0.8, 4  # a pair with so high a share cannot go without the edge
+_OFTEN_FAILED = 2  # for one reason at one place
 _NODES = 250
 _HEAT = 0.7  # below 1: less likely functions get more of a chance
 _USUAL = -0.7  # log-probability that the calls still to come can hope for
@@ -50,6 +51,24 @@ def _frozen(links: Mapping[str, set[str]]) -> Links:
 _NONE: frozenset[str] = frozenset()
 
 
+class Stuck:
+    """Where plans have come to nothing: a world, and the functions up to the failing call."""
+
+    def __init__(self) -> None:
+        self._reasons: Counter[tuple[str, Names, str]] = Counter()
+        self._places: set[tuple[str, Names]] = set()
+
+    def note(self, place: tuple[str, Names], reason: str) -> None:
+        """A call has failed there; for the same reason a few times, it will again."""
+        self._reasons[*place, reason] += 1
+        if self._reasons[*place, reason] >= _OFTEN_FAILED:
+            self._places.add(place)
+
+    def holds(self, place: tuple[str, Names]) -> bool:
+        """It is no use to try that call again."""
+        return place in self._places
+
+
 @dataclass(slots=True)
 class Space:
     """The functions that each call of the plan can be, in one choice of tools."""
@@ -62,6 +81,7 @@ class Space:
     assignable: dict[tuple[int, str, Feeders], bool] = field(default_factory=dict)
     exhausted: bool = False  # no new sequence is left
     unmended: Counter[str] = field(default_factory=Counter)  # failures that patches did not mend
+    stuck: Stuck = field(default_factory=Stuck)
 
     def tire(self, names: Names, factor: float = _TIRED) -> None:
         """Functions that led to nothing new get less likely at their place."""
@@ -154,6 +174,21 @@ class Search:
             if not fits:
                 break
         return fits
+
+    def neighbours(self, space: Space, names: Names) -> list[Names]:
+        """The plausible sequences that differ from this one in one call."""
+        foreign = [i for i, name in enumerate(names) if name not in space.domains[i]]
+        places = foreign or range(len(names))  # what these tools cannot be has to change
+        changed = (
+            (*names[:call], other, *names[call + 1 :])
+            for call in places
+            if len(foreign) < 2
+            for other in self.replacements(space, names, call)
+        )
+        return [n for n in changed if self.plausible(n) and self._carries(space, n)]
+
+    def _carries(self, space: Space, names: Names) -> bool:
+        return all(self.assignable(space, names, call, name) for call, name in enumerate(names))
 
     def replacements(self, space: Space, names: Names, call: int) -> list[str]:
         """Other functions for one call, with the calls before and after kept."""

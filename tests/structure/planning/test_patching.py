@@ -8,8 +8,9 @@ from typing import Any, cast
 import pytest
 
 from rods.structure.planning.catalog import Catalog, Recipe
-from rods.structure.planning.patching import Patcher, patched
+from rods.structure.planning.patching import NoSuchPlaceError, Patcher, patched
 from rods.structure.planning.world import World
+from rods.structure.proposal import Patch
 from rods.types import JsonObject, Task
 
 PLACE = ["config", "shop", "orders"]
@@ -59,3 +60,14 @@ def test_a_record_is_completed_as_a_call_has_made_it_under_a_name_that_tasks_use
     assert patcher.completed([recipe]) == []
     patcher.watch({"shop": {"orders": {**old, "77": made}}}, {"shop": {"orders": old}})
     assert patcher.completed([recipe]) == [Recipe("set", PLACE, value={"A1": made})]
+
+
+@pytest.mark.parametrize("path", [("a", "b", "c"), ("list", 3), ("list", "key"), ("text", "x")])
+def test_a_change_of_what_a_state_does_not_have_is_an_error_that_says_so(
+    path: tuple[str | int, ...],
+) -> None:
+    state: JsonObject = {"a": None, "list": [1, 2, 3], "text": "no container"}
+    with pytest.raises(NoSuchPlaceError, match="no "):
+        patched(state, [Patch(path, 1, "")])
+    assert patched(state, [Patch(("list", 2), 7, "")])["list"] == [1, 2, 7]
+    assert state["list"] == [1, 2, 3]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rods.structure.leaves import find
-from rods.structure.planning.patterns import pattern_of, places, values_at
+from rods.structure.planning.patterns import is_keyed, pattern_of, places, values_at
 
 _LEAVES = st.one_of(st.integers(), st.text("ab ,'", max_size=6), st.none())
 _TREES = st.recursive(
@@ -42,3 +42,11 @@ def test_a_path_that_was_found_has_the_pattern_of_its_place() -> None:
         path = find(answer, value)
         assert path is not None
         assert pattern_of(answer, path) == expected
+
+
+def test_a_few_strange_names_among_numbers_are_fields_and_names_of_records_are_data() -> None:
+    quote = {"price": 227.16, "percent_change": 0.17, "volume": 2.552, "MA(5)": 227.11}
+    assert not is_keyed(quote)
+    assert ("price",) in {pattern for pattern, value in places(quote) if value == 227.16}
+    assert is_keyed({"report.pdf": {"type": "file"}, "archive": {"type": "directory"}, "tmp": {}})
+    assert is_keyed({"12446": 3, "12447": 4})

@@ -20,6 +20,7 @@ from rods.structure.planning import PlanningOptions, PlanningOutcome, StructureP
 from rods.structure.planning.filling import Failures, Filling
 from rods.structure.planning.novelty import edit_distance
 from rods.structure.planning.planner import _Run, names_of
+from rods.structure.planning.search import Stuck
 from rods.structure.proposal import Proposal
 from rods.structure.sources import Labeller
 from rods.testing.world import FakeEnvironment
@@ -160,9 +161,45 @@ def test_where_no_plan_is_two_edits_away_a_nearer_one_says_so() -> None:
     seed = environment.tasks("train")[0]
     (plan,) = planner_of(environment).propose(seed, random.Random(0), 1).proposals
     assert [p.call.name for p in plan.calls] == ["cancel", "add", "order", "cancel"]
-    assert plan.notes["edits"] == "fallback"
+    assert plan.notes["near"] == "seed"
     assert plan.calls[3].sources == {"order": SourceKind.RESULT}
     assert plan.calls[3].bound[0].producer == 2
+
+
+def test_plans_that_keep_the_distance_do_not_say_so() -> None:
+    environment = Alone()
+    seed = environment.tasks("train")[0]
+    options = FEW.model_copy(update={"min_edits": 1})
+    for plan in planner_of(environment, options).propose(seed, random.Random(0), 2).proposals:
+        assert "near" not in plan.notes
+
+
+def test_neighbours_differ_in_one_call_and_first_of_all_in_one_that_the_tools_lack() -> None:
+    environment = Alone()
+    planner = planner_of(environment)
+    seed = environment.tasks("train")[0]
+    names = names_of(seed)
+    space = planner._search.space(planner.studied(seed).skeleton, seed.tools)
+    found = planner._search.neighbours(space, names)
+    changed = [[i for i, n in enumerate(other) if n != names[i]] for other in found]
+    assert {len(places) for places in changed} == {1}
+    (first, *_), other = changed[0], next(p[0] for p in changed if p != changed[0])
+    space.domains[first] -= {names[first]}
+    assert planner._search.neighbours(space, names) == [
+        n for n, places in zip(found, changed, strict=True) if places == [first]
+    ]
+    space.domains[other] -= {names[other]}
+    assert not planner._search.neighbours(space, names)
+
+
+def test_where_a_call_has_failed_twice_for_one_reason_it_is_not_tried_again() -> None:
+    stuck, place = Stuck(), ("a world", ("count", "order"))
+    stuck.note(place, "no money")
+    stuck.note(place, "no such item")
+    assert not stuck.holds(place)
+    stuck.note(place, "no money")
+    assert stuck.holds(place)
+    assert not stuck.holds(("another world", ("count", "order")))
 
 
 def test_a_patched_plan_says_what_was_changed_and_fails_without_it() -> None:
@@ -228,15 +265,17 @@ def test_tools_with_which_plans_get_far_are_chosen_and_the_first_plan_is_sought_
     own, other = frozenset(seed.task.tools), frozenset({"elsewhere"})
     run._donors = {own: [seed.task], other: [seed.task]}
     for _ in range(30):
-        run._learn(own, 0.1)
+        run._learn(own, "lender", 0.1)
     assert Counter(run._tools() for _ in range(100))[other] > 80
     for _ in range(30):
-        run._learn(own, 1.0)
-        run._learn(other, 0.1)
+        run._learn(own, "lender", 1.0)
+        run._learn(other, "lender", 0.1)
     assert Counter(run._tools() for _ in range(100))[own] > 80
-    assert run._patience(last=True) > run._patience(last=False) == FEW.patience
-    run._found = [cast(Proposal, None)] * 3
-    assert run._patience(last=True) < FEW.patience
+    assert run._patience() > FEW.patience
+    run._found = [cast(Proposal, None)]
+    assert run._patience() == FEW.patience
+    run._found *= 3
+    assert run._patience() < FEW.patience
 
 
 def test_a_function_that_failed_is_not_tried_again_for_that_call() -> None:

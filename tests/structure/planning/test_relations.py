@@ -95,3 +95,12 @@ def test_values_that_keep_the_rules_are_suggested() -> None:
     (budget,) = suggestions(RULES["book budget"], calls, answers, random.Random(0))
     assert isinstance(budget, float)
     assert 420 <= budget <= 500
+
+
+def test_of_two_quotes_the_later_one_is_booked() -> None:
+    quotes = [call(QUOTE, origin="BRN", goal="OSL"), call(QUOTE, origin="OSL", goal="LIM")]
+    equal = [Relation("equal", QUOTE, "origin")]
+    assert misfit(equal, "OSL", quotes, [{}, {}]) == 0
+    assert misfit(equal, "BRN", quotes, [{}, {}]) == 1
+    different = [Relation("different", QUOTE, "goal")]
+    assert misfit(different, "OSL", quotes, [{}, {}]) == 1  # was the goal of one of them

@@ -148,7 +148,8 @@ def test_other_kinds_are_planned_in_their_base_form() -> None:
     module = pytest.importorskip("rods_office.environment")
     config = module.OfficeEnvironment.Config(level="medium", n_train=8)
     environment = module.OfficeEnvironment(config)
-    made = synthesizer(environment, structures="new")
+    explored = {"search": {"exploration_calls": 1000}}
+    made = synthesizer(environment, structures="new", planning=explored)
     kinds = set()
     for seed in environment.tasks("train"):
         if seed.kind == "base":

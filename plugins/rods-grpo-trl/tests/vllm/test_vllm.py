@@ -24,7 +24,8 @@ def assert_exact(outcome: Any) -> None:
         assert metrics["sampling/sampling_logp_difference/max"] < 1e-4
         assert metrics["sampling/importance_sampling_ratio/min"] == pytest.approx(1, abs=1e-4)
         assert metrics["sampling/importance_sampling_ratio/max"] == pytest.approx(1, abs=1e-4)
-    assert all(metrics["grad_norm"] > 0 for metrics in outcome["metrics"])
+    # a step whose groups are all of one mind has none
+    assert any(metrics["grad_norm"] > 0 for metrics in outcome["metrics"])
 
 
 def assert_synchronised(probe: dict[str, float]) -> None:
