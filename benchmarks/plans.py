@@ -29,8 +29,8 @@ from rods.structure.leaves import parse
 from rods.structure.lookups import lookup_tables
 from rods.structure.planning import PlanningOptions, StructurePlanner
 from rods.structure.planning.catalog import Catalog
-from rods.structure.planning.planner import names_of
 from rods.structure.planning.relations import misfit
+from rods.structure.planning.request import names_of
 from rods.structure.profile import profile
 from rods.structure.proposal import PlannedCall, Proposal
 from rods.structure.sources import Labeller

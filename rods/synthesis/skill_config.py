@@ -30,7 +30,9 @@ class SkillAlignedConfig(ComponentConfig):
         True, description="A model chooses among new plans and tells their story; else the score."
     )
     coherent_rewrite: bool = Field(
-        True, description="A model writes all messages at once; else each is worded by itself."
+        True,
+        description="A model writes all messages at once; else each is worded by itself from the "
+        "phrases' sentence, so a plan that these cannot word is given up.",
     )
     feedback: bool = Field(
         True, description="Failures guide the next plan, and remarks the next try at the words."

@@ -19,7 +19,7 @@ from rods.structure.lookups import lookup_tables
 from rods.structure.planning import PlanningOptions, PlanningOutcome, StructurePlanner
 from rods.structure.planning.filling import Failures, Filling
 from rods.structure.planning.novelty import edit_distance
-from rods.structure.planning.planner import _Run, names_of
+from rods.structure.planning.request import PlanRequest, names_of
 from rods.structure.planning.search import Stuck
 from rods.structure.proposal import Proposal
 from rods.structure.sources import Labeller
@@ -179,17 +179,17 @@ def test_neighbours_differ_in_one_call_and_first_of_all_in_one_that_the_tools_la
     planner = planner_of(environment)
     seed = environment.tasks("train")[0]
     names = names_of(seed)
-    space = planner._search.space(planner.studied(seed).skeleton, seed.tools)
-    found = planner._search.neighbours(space, names)
+    space = planner.search.space(planner.studied(seed).skeleton, seed.tools)
+    found = planner.search.neighbours(space, names)
     changed = [[i for i, n in enumerate(other) if n != names[i]] for other in found]
     assert {len(places) for places in changed} == {1}
     (first, *_), other = changed[0], next(p[0] for p in changed if p != changed[0])
     space.domains[first] -= {names[first]}
-    assert planner._search.neighbours(space, names) == [
+    assert planner.search.neighbours(space, names) == [
         n for n, places in zip(found, changed, strict=True) if places == [first]
     ]
     space.domains[other] -= {names[other]}
-    assert not planner._search.neighbours(space, names)
+    assert not planner.search.neighbours(space, names)
 
 
 def test_where_a_call_has_failed_twice_for_one_reason_it_is_not_tried_again() -> None:
@@ -220,10 +220,10 @@ def test_a_plan_whose_state_edges_are_others_is_refused() -> None:
     environment = Alone()
     planner = planner_of(environment, FEW.model_copy(update={"max_patches": 0, "max_swaps": 0}))
     seed, failures = environment.tasks("train")[0], Failures()
-    space = planner._search.space(planner.studied(seed).skeleton, seed.tools)
+    space = planner.search.space(planner.studied(seed).skeleton, seed.tools)
     names = ("count", "order", "order", "cancel")
     donor, rng = planner.donor(seed), random.Random(1)
-    filling = Filling(planner._means, space, donor, names, rng, lambda _: True)
+    filling = Filling(planner.means, space, donor, names, rng, lambda _: True)
     assert filling.filled(failures) is None
     assert failures.calls == {"cancel: needs too much": 1}
 
@@ -261,7 +261,7 @@ def test_tools_with_which_plans_get_far_are_chosen_and_the_first_plan_is_sought_
     environment = FakeEnvironment()
     planner = planner_of(environment)
     seed = planner.studied(environment.tasks("train")[0])
-    run = _Run(planner, seed, random.Random(1), 5, ())
+    run = PlanRequest(planner, seed, random.Random(1), 5, ())
     own, other = frozenset(seed.task.tools), frozenset({"elsewhere"})
     run._donors = {own: [seed.task], other: [seed.task]}
     for _ in range(30):
@@ -282,10 +282,10 @@ def test_a_function_that_failed_is_not_tried_again_for_that_call() -> None:
     environment = Alone()
     planner = planner_of(environment, FEW.model_copy(update={"max_patches": 0}))
     seed, failures = environment.tasks("train")[0], Failures()
-    space = planner._search.space(planner.studied(seed).skeleton, seed.tools)
+    space = planner.search.space(planner.studied(seed).skeleton, seed.tools)
     names = ("count", "order", "order", "cancel")
     donor, rng = planner.donor(seed), random.Random(1)
-    filling = Filling(planner._means, space, donor, names, rng, lambda _: True)
+    filling = Filling(planner.means, space, donor, names, rng, lambda _: True)
     assert filling.filled(failures) is None
     tried = Counter(what.partition(":")[0] for what in failures.calls.elements())
     assert set(tried.values()) == {1}
