@@ -131,7 +131,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--environment", choices=("bfcl", "office"), default="bfcl")
     parser.add_argument("-n", type=int, default=20, help="variants to print")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--exploration", type=int, default=12_000, help="calls of the exploration")
+    parser.add_argument("--exploration", type=int, default=48_000, help="calls of the exploration")
     parser.add_argument("--lm", action="append", default=[], help="as `rods synth` has it")
     parser.add_argument("--lm-url", help="as `rods synth` has it")
     parser.add_argument("--program", help="as `rods synth` has it")

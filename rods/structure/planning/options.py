@@ -23,7 +23,7 @@ class PlanningOptions(ComponentConfig):
     patience: int = Field(
         20,
         ge=1,
-        description="Plans tried in a row without a new one that end the search; four times as "
+        description="Plans tried in a row without a new one that end the search; three times as "
         "many before a seed's first plan, half as many once it has fallback_below plans.",
     )
     min_edits: int = Field(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -25,6 +26,8 @@ _DONATED = 3  # values of other tasks for one place
 _SHAPES = 3  # kinds of entries of one container
 _CONTAINERS = 4
 _SAME_PLACE = 0.6  # share of names: calls have added and removed some since the beginning
+_ENDING = re.compile(r"[^\W\d]\w*\.[^\W_]{1,5}$")
+_RARE = 0.05  # share of the names of one shape
 _SIZE = 4000  # characters of a value worth copying
 
 
@@ -48,6 +51,7 @@ class Patcher:
         self._watched: set[Path] = set()
         self._extremes: dict[Path, list[int | float]] = {}  # least and most of a number's place
         self._entries: dict[str, dict[str, JsonValue]] = {}  # container's name -> entries by shape
+        self._names: dict[str, Counter[bool]] = {}  # shape -> names with an ending, and without
         for task in tasks:
             self._read(task.initial_state, ())
         self._ending: dict[Any, list[Path]] = {}  # a place's last step -> places
@@ -90,6 +94,7 @@ class Patcher:
 
     def _remember(self, path: Path, item: Any) -> None:
         self._shape(path[:-1], item)
+        self._names.setdefault(_shape_of(item), Counter())[_kind_of_name(path[-1])] += 1
         if isinstance(item, int | float) and not isinstance(item, bool) and ANY not in path:
             numbers = [*self._extremes.get(path, ()), item]
             self._extremes[path] = [max(numbers), min(numbers)]
@@ -176,10 +181,17 @@ class Patcher:
                 entry = _named(recipe, value)
                 if not _fits_in(entry, container):
                     continue
+                if isinstance(container, dict) and not self._usual(str(value), entry):
+                    continue
                 if isinstance(container, dict):
                     yield Patch((*path, str(value)), entry, why)
                 else:
                     yield Patch(path, [*container, entry], why)
+
+    def _usual(self, name: str, entry: Any) -> bool:
+        """Entries of this shape have such names: no directory is called ``report.pdf``."""
+        known = self._names.get(_shape_of(entry))
+        return not known or known[_kind_of_name(name)] >= _RARE * known.total()
 
     def undoing(
         self, change: tuple[JsonObject, JsonObject], world: World, why: str
@@ -203,6 +215,11 @@ class Patcher:
             return [not present]
         known = [*self._extremes.get(path, ()), *self._donated[path].values()]
         return [value for value in known if value != present]
+
+
+def _kind_of_name(name: Any) -> bool:
+    """With an ending, as files have it, or without."""
+    return isinstance(name, str) and _ENDING.search(name) is not None
 
 
 def _differing(before: Any, after: Any, path: Path = ()) -> Iterator[Path]:

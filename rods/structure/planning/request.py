@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _DEAD_ENDS = 6  # in a row in one choice of tools: there is nothing more to find
 _WORLDS = 2  # that one sequence is begun in
 _LEAST_HOPE, _LASTING, _STEEP = 0.02, 0.8, 4
-_FOR_THE_FIRST, _FOR_SPARE_ONES = 4.0, 0.5  # of the patience
+_FOR_THE_FIRST, _FOR_SPARE_ONES = 3.0, 0.5  # of the patience
 _RETRIES = 3  # of one sequence, in other worlds and with other values
 
 
@@ -63,6 +63,7 @@ class PlanRequest:
         self._hopes: dict[Any, float] = {}  # by tools: how far plans with them have come
         self._luck: dict[Any, float] = {}  # by the task that lent its world: the same
         self._tried: Counter[Names] = Counter()
+        self._far: dict[Names, bool] = {}  # answers until the next plan
 
     def outcome(self) -> PlanningOutcome:
         """The plans found within the effort."""
@@ -80,6 +81,7 @@ class PlanRequest:
         self._donors = self._planner.donors_by_tools(self._seed.task)
         self._spaces.clear()
         self._tried.clear()
+        self._far.clear()
 
     def _spend(self, effort: int) -> None:
         """Plans are tried until there are enough, or hope is lost."""
@@ -155,11 +157,13 @@ class PlanRequest:
 
     def _is_far(self, names: Names) -> bool:
         """As many edits as are asked for lie between the plan and what is known."""
-        return not (
-            self._seeds.is_near(names, self._distance.seed)
-            or self._others.is_near(names, self._distance.others)
-            or self._held_out.is_near(names, self._edits)
-        )
+        if names not in self._far:
+            self._far[names] = not (
+                self._seeds.is_near(names, self._distance.seed)
+                or self._others.is_near(names, self._distance.others)
+                or self._held_out.is_near(names, self._edits)
+            )
+        return self._far[names]
 
     def _tools(self) -> frozenset[str]:
         """A choice of tools with which a plan can exist, likelier the further plans have come.
@@ -197,6 +201,7 @@ class PlanRequest:
             self._failures.reasons[proven] += 1
             return
         self._others.add(filled.names)
+        self._far.clear()
         self._siblings.append(filled.names)
         self._spaces[frozenset(filled.donor.task.tools)].tire(filled.names, 0.7)
         self._found.append(self._proposal(filled, proven))

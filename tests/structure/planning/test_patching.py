@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import pytest
 
-from rods.structure.planning.catalog import Catalog, Recipe
+from rods.structure.planning.catalog import Catalog, Home, Recipe
 from rods.structure.planning.patching import NoSuchPlaceError, Patcher, patched
 from rods.structure.planning.world import World
 from rods.structure.proposal import Patch
-from rods.types import JsonObject, Task
+from rods.types import JsonObject, Task, ToolCall
 
 PLACE = ["config", "shop", "orders"]
 
@@ -71,3 +71,24 @@ def test_a_change_of_what_a_state_does_not_have_is_an_error_that_says_so(
         patched(state, [Patch(path, 1, "")])
     assert patched(state, [Patch(("list", 2), 7, "")])["list"] == [1, 2, 7]
     assert state["list"] == [1, 2, 3]
+
+
+def disk(**entries: Any) -> Task:
+    return cast(Task, SimpleNamespace(initial_state={"disk": {"root": entries}}))
+
+
+def test_no_directory_is_made_under_the_name_of_a_file_nor_the_other_way() -> None:
+    file, folder = {"content": "x"}, {"contents": {}}
+    tasks = [disk(**{f"report{n}.pdf": file, f"folder{n}": folder}) for n in range(20)]
+    patcher = Patcher(Catalog(tools={}), tasks)
+    home = Home("", ("disk", "root", "#key"))
+    for entry, name, made in (
+        (folder, "archive", True),
+        (folder, "file3.txt", False),
+        (file, "file3.txt", True),
+        (file, "archive", False),
+    ):
+        call = ToolCall(name="open", arguments={"name": name})
+        recipe = Recipe("insert", [], home, "name", "", entry)
+        patches = list(patcher.patches(recipe, call, world_of(disk(**{"a.txt": file})), ""))
+        assert [patch.path for patch in patches] == ([("disk", "root", name)] if made else [])
