@@ -24,8 +24,17 @@ _CHOICES = re.compile(r"\{\w+!?:([^{}]*)\}")
 _SAME = re.compile(r"(\S)\1{5}")  # one sign over and over
 _WRITTEN = re.compile(r"[`{}]|\n\s*\n")  # code, braces, paragraphs
 _STATES = re.compile(
-    r"\W*(i can|i will|i.ll|the|this|these|it|its|you|your|here|there|an?|in|to|what an?)\b", re.I
+    r"\W*(i can|i will|i.ll|i.m|i am|the|this|these|it|its|you|your|here|there|an?|in|to|what an?)"
+    r"\b",
+    re.I,
 )
+_OFFERS = re.compile(
+    r"\bi(?:.m| am)(?: here| ready| happy| glad| able| unable| not able)? to (?:help|assist)\b"
+    r"|\bi(?:.ll| will| can|.d be (?:happy|glad) to) (?:help|assist|do my best)\b"
+    r"|\b(?:as an? (?:ai|assistant|language model)|how (?:can|may) i (?:help|assist))\b"
+    r"|\bmy (?:answer|response)\b|^\W*(?:sure|certainly|of course)\b",
+    re.I,
+)  # what an assistant says, not a user
 _ASKS = re.compile(r"\?|\b(please|i need|i want|i'd|i would|can you|could you|would you)\b", re.I)
 _GRAM, _GRAMS = 3, 3  # three words in a row, said three times
 _STEMS = 3  # times that one word may be said beyond the request's own
@@ -84,6 +93,8 @@ class Sense:
             yield Fault(Reason.WRONG_LENGTH, told)
         if calls and _STATES.match(template) and not _ASKS.search(template):
             yield Fault(Reason.CALL_UNSAID, f"{where} states something instead of asking.")
+        if calls and _OFFERS.search(template):
+            yield Fault(Reason.CALL_UNSAID, f"{where} speaks as an assistant does, not a user.")
         if not self._understood(template):
             yield Fault(Reason.FOREIGN_WORDS, f"{where} is not in the words of this world's users.")
         heard = stems(PLACEHOLDER.sub(" ", template))

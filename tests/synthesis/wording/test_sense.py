@@ -61,6 +61,10 @@ def faults(
         ("The pressure of the tires is fine.", Reason.CALL_UNSAID),
         ("You can check the tires.", Reason.CALL_UNSAID),
         ("I can check the tires.", Reason.CALL_UNSAID),
+        ("I'm currently at the tires.", Reason.CALL_UNSAID),
+        ("I'm here to help with the tires, please.", Reason.CALL_UNSAID),
+        ("Sure, would you check the tires?", Reason.CALL_UNSAID),
+        ("To give my answer, I need to know the tires.", Reason.CALL_UNSAID),
     ],
 )
 def test_nonsense_is_told_by_its_kind(text: str, reason: Reason) -> None:
@@ -73,6 +77,7 @@ def test_nonsense_is_told_by_its_kind(text: str, reason: Reason) -> None:
         ("Could you check the pressure of the tires, please?", ("check_tires",)),
         ("I'd like my tires looked at.", ("check_tires",)),
         ("The tires, please: how is their pressure?", ("check_tires",)),
+        ("I'm unable to drive to work. Could you check the tires?", ("check_tires",)),
         ("Please remove {v1}.", ("delete_file",)),
         ("Deleting the file {v1} would be good.", ("delete_file",)),
         ("Please delete {v1}, and then have a look at the tires.", ("delete_file", "check_tires")),
