@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -51,14 +53,18 @@ class Explorer:
         self._examples: dict[str, tuple[Task, list[ToolCall]]] = {}  # the latest of each failure
         self._left = 0
 
-    def explore(self, calls: int) -> None:
-        """About so many calls have been made; the catalog knows what they showed."""
-        groups = self._groups()
+    def explore(self, calls: int, seconds: float = math.inf) -> int:
+        """About so many calls have been made; the catalog knows what they showed.
+
+        Slow worlds are left when the time is over. Returns the calls that were made.
+        """
+        groups, end = self._groups(), time.monotonic() + seconds
         self._left = calls
-        while self._left > 0 and groups:
+        while self._left > 0 and groups and time.monotonic() < end:
             for tools, tasks in groups:
                 self._walk(tools, self._rng.choice(tasks))
         self._conclude()
+        return calls - self._left
 
     def _groups(self) -> list[tuple[list[str], list[Task]]]:
         """The tools of each group with worlds that offer them."""

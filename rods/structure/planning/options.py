@@ -57,3 +57,10 @@ class PlanningOptions(ComponentConfig):
     exploration_calls: int = Field(
         48_000, ge=0, description="Calls made to learn what the train tasks do not show."
     )
+    exploration_s: float = Field(
+        60.0,
+        gt=0,
+        description="Seconds after which that learning ends in a slow world, once for its train "
+        "tasks and tools: the result is cached. Where it ends early, machines differ in their "
+        "plans.",
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import random
 from collections import Counter
 from collections.abc import Iterable
@@ -33,7 +34,8 @@ from rods.structure.schema import CallValidator
 from rods.structure.sources import Labeller
 from rods.types import Split, Task
 
-_CATALOG_VERSION = 6  # raise it when another catalog would be learned from the same tasks
+logger = logging.getLogger(__name__)
+_CATALOG_VERSION = 7  # raise it when another catalog would be learned from the same tasks
 
 
 class StructurePlanner:
@@ -72,7 +74,14 @@ class StructurePlanner:
         learner.observe()
         catalog = Conclusions(learner).catalog()
         explorer = Explorer(self._environment, catalog, self._values_of(catalog), random.Random(0))
-        explorer.explore(self.options.exploration_calls)
+        wanted = self.options.exploration_calls
+        made = explorer.explore(wanted, self.options.exploration_s)
+        if made < wanted:
+            logger.info(
+                "%s is slow: %d of %d calls were tried to learn what its tools do "
+                "(exploration_s = %g).",
+                *(self._environment.name, made, wanted, self.options.exploration_s),
+            )
         return catalog
 
     def _values_of(self, catalog: Catalog) -> Values:
