@@ -8,6 +8,7 @@ plan wants a missing parameter, the model leaves it out and supplies it in the s
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -34,6 +35,7 @@ from rods.synthesis.wording.sense import Fault, Sense
 from rods.types import Rejection, SourceKind, Stage
 
 _COMPOSED = 6  # wordings drawn without a model before a plan is given up
+_QUOTED = re.compile(r'"[^"]+"', re.DOTALL)
 _UNKNOWN = {
     SourceKind.RESULT: "only an earlier answer gives it",
     SourceKind.STATE: "the assistant finds it in the world",
@@ -209,7 +211,7 @@ class ProposalWriter(RewriteStage):
             message = self._assistant.write_one(f"{key}/{number}", request)
             if message is None:
                 continue
-            changed = (*templates[:turn], message.strip(), *templates[turn + 1 :])
+            changed = (*templates[:turn], _unquoted(message), *templates[turn + 1 :])
             if found := self._fault(execution, brief, changed, [turn]):
                 failure = found
                 continue
@@ -331,6 +333,12 @@ class ProposalWriter(RewriteStage):
 def users_words(environment: Environment) -> list[str]:
     """What the users of the train tasks say."""
     return [turn.user for task in environment.tasks("train") for turn in task.turns]
+
+
+def _unquoted(message: str) -> str:
+    """Without the quotation marks that a model puts around the whole of it."""
+    text = message.strip()
+    return text[1:-1].strip() if _QUOTED.fullmatch(text) else text
 
 
 def _meaning(about: str, spelling: str, hole: bool) -> str:

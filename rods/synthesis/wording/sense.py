@@ -24,13 +24,13 @@ _CHOICES = re.compile(r"\{\w+!?:([^{}]*)\}")
 _SAME = re.compile(r"(\S)\1{5}")  # one sign over and over
 _WRITTEN = re.compile(r"[`{}]|\n\s*\n")  # code, braces, paragraphs
 _STATES = re.compile(
-    r"\W*(i can|i will|i.ll|i.m|i am|the|this|these|it|its|you|your|here|there|an?|in|to|what an?)"
+    r"\W*(yes|no|i can|i will|i.ll|i.m|i am|the|this|these|its?|your?|here|there|an?|in|to|what an?)"
     r"\b",
     re.I,
 )
 _OFFERS = re.compile(
     r"\bi(?:.m| am)(?: here| ready| happy| glad| able| unable| not able)? to (?:help|assist)\b"
-    r"|\bi(?:.ll| will| can|.d be (?:happy|glad) to) (?:help|assist|do my best)\b"
+    r"|\bi(?:.ll| will| can) (?:help|assist|do my best)\b|\bi.d be (?:happy|glad) to\b"
     r"|\b(?:as an? (?:ai|assistant|language model)|how (?:can|may) i (?:help|assist))\b"
     r"|\bmy (?:answer|response)\b|^\W*(?:sure|certainly|of course)\b",
     re.I,

@@ -15,7 +15,7 @@ from rods.synthesis.program import SynthesisProgram
 from rods.synthesis.skill_aligned import SkillAlignedSynthesizer
 from rods.types import Candidate, SynthesisOutcome
 
-from .conftest import Model, verdict
+from .conftest import Model, field, verdict
 from .test_new_structures import names, score
 
 
@@ -217,3 +217,16 @@ def test_every_predictor_has_a_signature_of_its_own(build: Any) -> None:
     predictors = SynthesisProgram(build(Model()).workshop, Model().models).predictors()
     assert len({predictor.signature.instructions for predictor in predictors}) == 7
     assert len(predictors) == 7
+
+
+def test_quotation_marks_around_a_whole_message_are_no_part_of_it(build: Any) -> None:
+    model = Model()
+
+    def quoted(request: str) -> dict[str, str]:
+        return {"message": f' "{field(request, "request")}" '}
+
+    model.wrong["message"] = [quoted] * 9
+    made = only(ask(build(model, coherent_rewrite=False))).task
+    assert made.provenance is not None
+    assert "rewrite" in made.provenance.stages
+    assert not any('"' in turn.user for turn in made.turns)

@@ -64,6 +64,8 @@ def faults(
         ("I'm currently at the tires.", Reason.CALL_UNSAID),
         ("I'm here to help with the tires, please.", Reason.CALL_UNSAID),
         ("Sure, would you check the tires?", Reason.CALL_UNSAID),
+        ("I'd be happy to check the tires, please.", Reason.CALL_UNSAID),
+        ("Yes, the tires are fine.", Reason.CALL_UNSAID),
         ("To give my answer, I need to know the tires.", Reason.CALL_UNSAID),
     ],
 )
