@@ -24,8 +24,8 @@ _CHOICES = re.compile(r"\{\w+!?:([^{}]*)\}")
 _SAME = re.compile(r"(\S)\1{5}")  # one sign over and over
 _WRITTEN = re.compile(r"[`{}]|\n\s*\n")  # code, braces, paragraphs
 _STATES = re.compile(
-    r"\W*(yes|no|i can|i will|i.ll|i.m|i am|the|this|these|its?|your?|here|there|an?|in|to|what an?)"
-    r"\b",
+    r"\W*(yes|no|i can|i will|i.ll|i.m|i am|the|this|these|its?|your?|here|there|an?|in|to"
+    r"|what an?)\b",
     re.I,
 )
 _OFFERS = re.compile(
