@@ -98,8 +98,14 @@ class _Overheard:
 
     def complete(self, request: Any) -> Any:
         response = self.backend.complete(request)
-        self.answers.append("".join(getattr(p, "text", "") for p in response.message.parts))
+        self.answers.append("".join(map(_text, response.message.parts)))
         return response
+
+
+def _text(part: Any) -> str:
+    """What a part says: its text, or the JSON that a schema has forced."""
+    value = getattr(part, "value", None)
+    return json.dumps(value) if value is not None else str(getattr(part, "text", ""))
 
 
 def main() -> None:
