@@ -60,7 +60,7 @@ class StructurePlanner:
         """What is known of the tools; read from the cache, or learned when first needed."""
         if self._cache is None:
             return self._learned()
-        key = cache_key(self._environment, self.options.exploration_calls)
+        key = cache_key(self._environment, self.options)
         path = self._cache / f"catalog-{self._environment.name}-{key}.json"
         if path.exists():
             return Catalog.model_validate_json(path.read_bytes())
@@ -185,9 +185,10 @@ class StructurePlanner:
         return found
 
 
-def cache_key(environment: Environment, calls: int) -> str:
+def cache_key(environment: Environment, options: PlanningOptions) -> str:
     """Changes with the train tasks, the schemas, the exploration and this package's version."""
-    digest = hashlib.sha256(f"{_CATALOG_VERSION} {calls}".encode())
+    explored = f"{options.exploration_calls} {options.exploration_s}"
+    digest = hashlib.sha256(f"{_CATALOG_VERSION} {explored}".encode())
     for spec in environment.tools().values():
         digest.update(spec.model_dump_json().encode())
     for task in environment.tasks("train"):

@@ -145,7 +145,9 @@ def test_a_cached_catalog_is_the_learned_one(tmp_path: Path) -> None:
     other = FEW.model_copy(update={"exploration_calls": 500})
     assert planner_of(environment, other, tmp_path).catalog.tools.keys() == learned.tools.keys()
     assert file.stat().st_mtime_ns == stamp
-    assert len(list(tmp_path.glob("*.json"))) == 2
+    hasty = FEW.model_copy(update={"exploration_s": 0.001})  # knows less: kept apart
+    assert planner_of(environment, hasty, tmp_path).catalog.tools.keys() == learned.tools.keys()
+    assert len(list(tmp_path.glob("*.json"))) == 3
 
 
 def test_a_slow_world_is_explored_as_long_as_the_time_allows(caplog: Any) -> None:
