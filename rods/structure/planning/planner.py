@@ -77,9 +77,9 @@ class StructurePlanner:
         wanted = self.options.exploration_calls
         made = explorer.explore(wanted, self.options.exploration_s)
         if made < wanted:
-            logger.info(
-                "%s is slow: %d of %d calls were tried to learn what its tools do "
-                "(exploration_s = %g).",
+            logger.warning(
+                "%s is slow: %d of %d calls were tried within search.exploration_s = %g to learn "
+                "what its tools do. More time finds more plans.",
                 *(self._environment.name, made, wanted, self.options.exploration_s),
             )
         return catalog

@@ -153,8 +153,7 @@ def test_a_cached_catalog_is_the_learned_one(tmp_path: Path) -> None:
 def test_a_slow_world_is_explored_as_long_as_the_time_allows(caplog: Any) -> None:
     environment = FakeEnvironment()
     hasty = FEW.model_copy(update={"exploration_s": 1e-6})
-    with caplog.at_level("INFO"):
-        learned = planner_of(environment, hasty).catalog
+    learned = planner_of(environment, hasty).catalog
     assert 0 < sum(tool.tried for tool in learned.tools.values()) < 100
     assert "of 600 calls were tried" in caplog.text
     assert planner_of(environment).catalog.tools.keys() == learned.tools.keys()
