@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rods.structure.planning.filling import Failures, Filled, Filling
 from rods.structure.planning.novelty import Distance, Names, Novelty, distances, edit_distance
@@ -32,6 +32,22 @@ class PlanningOutcome:
     proposals: tuple[Proposal, ...] = ()
     rejects: Counter[str] = field(default_factory=Counter)
     failed_calls: Counter[str] = field(default_factory=Counter)  # tool and error
+
+
+class _Hopes:
+    """How far plans have come with a choice of tools, and in a lender's world: 1 at first."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, float] = {}
+
+    def __getitem__(self, key: Hashable) -> float:
+        return self._known.get(key, 1.0)
+
+    def learn(self, keys: Iterable[Hashable], share: float) -> None:
+        """A plan made with these has come so far."""
+        for key in keys:
+            hope = _LASTING * self[key] + (1 - _LASTING) * share**_STEEP
+            self._known[key] = max(_LEAST_HOPE, hope)
 
 
 class PlanRequest:
@@ -60,8 +76,7 @@ class PlanRequest:
         self._donors = planner.donors_by_tools(seed.task)
         self._spaces: dict[frozenset[str], Space] = {}
         self._seed_tools = frozenset(seed.task.tools)
-        self._hopes: dict[Any, float] = {}  # by tools: how far plans with them have come
-        self._luck: dict[Any, float] = {}  # by the task that lent its world: the same
+        self._hopes = _Hopes()
         self._tried: Counter[Names] = Counter()
         self._far: dict[Names, bool] = {}  # answers until the next plan
 
@@ -126,7 +141,7 @@ class PlanRequest:
             filled = filling.filled(self._failures)
             if filled is not None:
                 self._judge(filled)
-            self._learn(tools, task.id, filling.reached / len(names))
+            self._hopes.learn((tools, task.id), filling.reached / len(names))
             if filling.reached > 1:
                 break
         return 1
@@ -147,10 +162,10 @@ class PlanRequest:
         The seed's own world is known to allow the structure: it counts as much as all others.
         """
         tasks = self._donors[tools]
-        luck = [self._luck.get(task.id, 1.0) for task in tasks]
+        hopes = [self._hopes[task.id] for task in tasks]
         if tasks[0].id == self._seed.task.id:
-            luck[0] *= max(1, len(tasks) - 1)
-        return self._rng.choices(tasks, luck)[0]
+            hopes[0] *= max(1, len(tasks) - 1)
+        return self._rng.choices(tasks, hopes)[0]
 
     def _is_new(self, names: Names) -> bool:
         return self._tried[names] < _RETRIES and self._is_far(names)
@@ -170,16 +185,10 @@ class PlanRequest:
 
         The seed's own tools are known to allow the structure: they count as much as all others.
         """
-        hopes = [self._hopes.get(tools, 1.0) for tools in self._donors]
+        hopes = [self._hopes[tools] for tools in self._donors]
         if self._seed_tools in self._donors:
             hopes[0] *= max(1, len(hopes) - 1)
         return self._rng.choices(list(self._donors), hopes)[0]
-
-    def _learn(self, tools: frozenset[str], lender: str, share: float) -> None:
-        """A plan with these tools in that task's world has come so far."""
-        new = (1 - _LASTING) * share**_STEEP
-        for hopes, key in ((self._hopes, tools), (self._luck, lender)):
-            hopes[key] = max(_LEAST_HOPE, _LASTING * hopes.get(key, 1.0) + new)
 
     def _nearness(self, names: Names) -> dict[str, str]:
         """What the plan says where it is nearer to the seed or a sibling than was asked for."""

@@ -276,11 +276,11 @@ def test_tools_with_which_plans_get_far_are_chosen_and_the_first_plan_is_sought_
     own, other = frozenset(seed.task.tools), frozenset({"elsewhere"})
     run._donors = {own: [seed.task], other: [seed.task]}
     for _ in range(30):
-        run._learn(own, "lender", 0.1)
+        run._hopes.learn([own], 0.1)
     assert Counter(run._tools() for _ in range(100))[other] > 80
     for _ in range(30):
-        run._learn(own, "lender", 1.0)
-        run._learn(other, "lender", 0.1)
+        run._hopes.learn([own], 1.0)
+        run._hopes.learn([other], 0.1)
     assert Counter(run._tools() for _ in range(100))[own] > 80
     assert run._patience() > FEW.patience
     run._found = [cast(Proposal, None)]
