@@ -22,8 +22,8 @@ class HashOrdered(FakeEnvironment):
     name = "hashed"
 
     def tasks(self, split: Split) -> Sequence[Task]:
-        words = list({f"word {i}" for i in range(50)})
-        user = f"Count the nuts, {words[0]}."
+        words = {f"word {i}" for i in range(50)}  # all of them: one alone may come first in both
+        user = f"Count the nuts, {', '.join(words)}."
         return [
             t.model_copy(update={"turns": (Turn(user=user, reference=(COUNT,)),)})
             for t in super().tasks(split)
