@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import random
 import time
@@ -25,6 +26,7 @@ from rods.structure.schema import CallValidator
 from rods.structure.sources import field_fits
 from rods.types import JsonValue, SourceKind, Task, ToolCall
 
+logger = logging.getLogger(__name__)
 _WALK = 5  # calls
 _TASKS = 12  # worlds walked in for one group of tools
 _LOOKED_AT = 12  # answers of a tool whose values are looked for among what parameters accept
@@ -53,18 +55,20 @@ class Explorer:
         self._examples: dict[str, tuple[Task, list[ToolCall]]] = {}  # the latest of each failure
         self._left = 0
 
-    def explore(self, calls: int, seconds: float = math.inf) -> int:
-        """About so many calls have been made; the catalog knows what they showed.
-
-        Slow worlds are left when the time is over. Returns the calls that were made.
-        """
+    def explore(self, calls: int, seconds: float = math.inf) -> None:
+        """About so many calls have been made, fewer in a slow world; the catalog knows more."""
         groups, end = self._groups(), time.monotonic() + seconds
         self._left = calls
         while self._left > 0 and groups and time.monotonic() < end:
             for tools, tasks in groups:
                 self._walk(tools, self._rng.choice(tasks))
+        if self._left > 0 and groups:
+            logger.warning(
+                "%s is slow: %d of %d calls were tried within search.exploration_s = %g to learn "
+                "what its tools do. More time finds more plans.",
+                *(self._environment.name, calls - self._left, calls, seconds),
+            )
         self._conclude()
-        return calls - self._left
 
     def _groups(self) -> list[tuple[list[str], list[Task]]]:
         """The tools of each group with worlds that offer them."""

@@ -140,16 +140,17 @@ class Filling:
         call = len(self._kept)
         name, luck = self._names[call], self._space.luck[call]
         place = (self._lender, tuple(self._names[: call + 1]))
-        made = None
-        if not self._space.stuck.holds(place):
+        made, stuck = None, self._space.stuck
+        if not stuck.holds(place):
             made = self._made(call, failures) or self._made_after_patch() or self._made_needy()
+            if made is None:
+                stuck.note(place, self._reason)
         if made is not None:
             luck[name] = min(1.5, luck.get(name, 1.0) * _LUCKY)
             self._keep(call, made)
             self._refused.clear()
             self.reached = len(self._kept)
             return True
-        self._space.stuck.note(place, self._reason)
         luck[name] = max(0.02, luck.get(name, 1.0) * _UNLUCKY)
         self._refused.add(name)
         other = self._other(call) if self._swaps < self._means.max_swaps else None

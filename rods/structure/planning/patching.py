@@ -51,7 +51,7 @@ class Patcher:
         self._watched: set[Path] = set()
         self._extremes: dict[Path, list[int | float]] = {}  # least and most of a number's place
         self._entries: dict[str, dict[str, JsonValue]] = {}  # container's name -> entries by shape
-        self._names: dict[str, Counter[bool]] = {}  # shape -> names with an ending, and without
+        self._names: dict[tuple[str, str], Counter[bool]] = {}  # with an ending, and without
         for task in tasks:
             self._read(task.initial_state, ())
         self._ending: dict[Any, list[Path]] = {}  # a place's last step -> places
@@ -94,7 +94,8 @@ class Patcher:
 
     def _remember(self, path: Path, item: Any) -> None:
         self._shape(path[:-1], item)
-        self._names.setdefault(_shape_of(item), Counter())[_kind_of_name(path[-1])] += 1
+        kind = (_container_of(path), _shape_of(item))
+        self._names.setdefault(kind, Counter())[_has_ending(path[-1])] += 1
         if isinstance(item, int | float) and not isinstance(item, bool) and ANY not in path:
             numbers = [*self._extremes.get(path, ()), item]
             self._extremes[path] = [max(numbers), min(numbers)]
@@ -181,17 +182,15 @@ class Patcher:
                 entry = _named(recipe, value)
                 if not _fits_in(entry, container):
                     continue
-                if isinstance(container, dict) and not self._usual(str(value), entry):
-                    continue
-                if isinstance(container, dict):
-                    yield Patch((*path, str(value)), entry, why)
-                else:
+                if isinstance(container, list):
                     yield Patch(path, [*container, entry], why)
+                elif self._is_usual(place := (*path, str(value)), entry):
+                    yield Patch(place, entry, why)
 
-    def _usual(self, name: str, entry: Any) -> bool:
-        """Entries of this shape have such names: no directory is called ``report.pdf``."""
-        known = self._names.get(_shape_of(entry))
-        return not known or known[_kind_of_name(name)] >= _RARE * known.total()
+    def _is_usual(self, place: Path, entry: Any) -> bool:
+        """Such entries have such names there: no directory is called ``report.pdf``."""
+        known = self._names.get((_container_of(place), _shape_of(entry)))
+        return not known or known[_has_ending(place[-1])] >= _RARE * known.total()
 
     def undoing(
         self, change: tuple[JsonObject, JsonObject], world: World, why: str
@@ -217,8 +216,14 @@ class Patcher:
         return [value for value in known if value != present]
 
 
-def _kind_of_name(name: Any) -> bool:
-    """With an ending, as files have it, or without."""
+def _container_of(place: Path) -> str:
+    """The name of what holds the place."""
+    names = [step for step in place[:-1] if isinstance(step, str) and step != ANY]
+    return names[-1] if names else ""
+
+
+def _has_ending(name: Any) -> bool:
+    """The name ends as those of files do."""
     return isinstance(name, str) and _ENDING.search(name) is not None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import random
 from collections import Counter
 from collections.abc import Iterable
@@ -34,7 +33,6 @@ from rods.structure.schema import CallValidator
 from rods.structure.sources import Labeller
 from rods.types import Split, Task
 
-logger = logging.getLogger(__name__)
 _CATALOG_VERSION = 7  # raise it when another catalog would be learned from the same tasks
 
 
@@ -74,14 +72,7 @@ class StructurePlanner:
         learner.observe()
         catalog = Conclusions(learner).catalog()
         explorer = Explorer(self._environment, catalog, self._values_of(catalog), random.Random(0))
-        wanted = self.options.exploration_calls
-        made = explorer.explore(wanted, self.options.exploration_s)
-        if made < wanted:
-            logger.warning(
-                "%s is slow: %d of %d calls were tried within search.exploration_s = %g to learn "
-                "what its tools do. More time finds more plans.",
-                *(self._environment.name, made, wanted, self.options.exploration_s),
-            )
+        explorer.explore(self.options.exploration_calls, self.options.exploration_s)
         return catalog
 
     def _values_of(self, catalog: Catalog) -> Values:

@@ -92,3 +92,13 @@ def test_no_directory_is_made_under_the_name_of_a_file_nor_the_other_way() -> No
         recipe = Recipe("insert", [], home, "name", "", entry)
         patches = list(patcher.patches(recipe, call, world_of(disk(**{"a.txt": file})), ""))
         assert [patch.path for patch in patches] == ([("disk", "root", name)] if made else [])
+
+
+def test_the_names_of_fields_say_nothing_of_the_names_of_files() -> None:
+    task = disk(**{"a.txt": "some text", "b.txt": "more text"})
+    fields: JsonObject = {f"field{n}": "a text" for n in range(50)}
+    other = cast(Task, SimpleNamespace(initial_state={"settings": fields}))
+    call = ToolCall(name="open", arguments={"name": "report.pdf"})
+    recipe = Recipe("insert", [], Home("", ("disk", "root", "#key")), "name", "", "text")
+    patches = Patcher(Catalog(tools={}), [task, other]).patches(recipe, call, world_of(task), "")
+    assert [patch.path for patch in patches] == [("disk", "root", "report.pdf")]
